@@ -115,4 +115,4 @@ packages:
 
 .PHONY: python
 python:
-	@.ci/python >/dev/null
+	@.ci/python >/dev/null && .ci/python admin/tests/it/interop/openapi/requirements.txt >/dev/null

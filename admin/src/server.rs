@@ -10,7 +10,7 @@ use carillon_accounts::setup::{self, FirstAdmin};
 use carillon_alerts::Alerts;
 use carillon_alerts::message::Links;
 use carillon_declared::Declarations;
-use carillon_engine::executor::{ExecutorClient, ExecutorTokens, HttpSender, Limits};
+use carillon_engine::executor::{CallbackUrls, ExecutorClient, ExecutorTokens, HttpSender, Limits};
 use carillon_engine::lease::{Redis, ShardLock};
 use carillon_engine::manage::limits::rate::RateLimit;
 use carillon_engine::metrics::Metrics;
@@ -92,7 +92,8 @@ impl Admin {
         let node = carillon_accounts::secret::random_secret();
         let node: String = node.chars().take(16).collect();
         let limits = Limits { connect: settings.connect_timeout, request: settings.send_limit };
-        let lock = shard_lock(&config, &store.leases().cluster().await?, &node)?;
+        let cluster = store.leases().cluster().await?;
+        let lock = shard_lock(&config, &cluster, &node)?;
         let metrics = Arc::new(Metrics::new());
         let request_bytes = metrics.request_bytes.clone();
         let listener = listen(config.listen, tls(&config, config.tls.console())?, "--listen, CARILLON_LISTEN")?;
@@ -116,6 +117,9 @@ impl Admin {
         let client = ExecutorClient::new(tokens, limits, connector, client_tls, clock.clone());
         let client = client.map_err(Error::Settings)?;
         let scheme = if listener.tls.is_some() { "https" } else { "http" };
+        let address = format!("{scheme}://{}/", listener.address);
+        let public = config.public_url.as_ref().map_or_else(|| address.clone(), PublicUrl::address);
+        let callbacks = CallbackUrls::new(&public, &store.leases().callback_key().await?);
         let engine = Arc::new(Engine::build(EngineParts {
             store: store.clone(),
             clock: clock.clone(),
@@ -125,7 +129,9 @@ impl Admin {
             lock,
             settings,
             node,
-            address: format!("{scheme}://{}/", listener.address),
+            cluster,
+            callbacks,
+            address,
             shards,
         }));
         engine.begin().await?;

@@ -78,6 +78,12 @@ impl JobContext {
         self.run.meta.fire_key.as_deref()
     }
 
+    /// The W3C trace context of this run, as a header `traceparent` has it: pass it on to what the handler calls. All attempts of a fire
+    /// share its trace. `None` when the admin does not send one.
+    pub fn traceparent(&self) -> Option<&str> {
+        self.run.meta.traceparent.as_deref()
+    }
+
     /// 1 for the first attempt, 2 and more for retries.
     pub fn attempt(&self) -> u32 {
         self.run.meta.attempt

@@ -91,6 +91,13 @@ impl JobContextBuilder {
         self
     }
 
+    /// See [`JobContext::traceparent`].
+    #[must_use]
+    pub fn traceparent(mut self, traceparent: impl Into<String>) -> Self {
+        self.meta.traceparent = Some(traceparent.into());
+        self
+    }
+
     /// See [`JobContext::attempt`].
     #[must_use]
     pub fn attempt(mut self, attempt: u32) -> Self {
@@ -140,5 +147,9 @@ mod tests {
             assert_eq!((context.run_id(), context.job_id()), (7, 8));
             assert_eq!((context.fire_key(), context.scheduled_at()), (Some("8:0:9:0"), at));
         }
+        assert_eq!(default.traceparent(), None);
+        let traced =
+            JobContext::builder().traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").build();
+        assert!(traced.traceparent().is_some_and(|text| text.ends_with("-01")));
     }
 }

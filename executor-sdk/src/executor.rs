@@ -14,10 +14,10 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::admin::{AdminClient, Credentials, Heartbeats, Identity, Outbox, OutboxMessage};
-use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::handler::BoxedHandler;
 use crate::job_log::JobLogs;
+use crate::journal::DataDir;
 use crate::journal::{Journal, JournaledRun};
 use crate::lane::Lanes;
 use crate::loops::Loops;

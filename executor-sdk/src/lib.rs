@@ -6,7 +6,6 @@ mod builder;
 mod certificates;
 mod context;
 mod context_builder;
-mod data_dir;
 mod declared;
 mod error;
 mod executor;

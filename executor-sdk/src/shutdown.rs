@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::admin::{Heartbeats, OutboxMessage};
-use crate::data_dir::DataDir;
+use crate::journal::DataDir;
 use crate::journal::Journal;
 use crate::lane::{CANCEL_GRACE, Lanes};
 use crate::loops::Loops;

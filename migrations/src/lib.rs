@@ -9,8 +9,11 @@ mod m0005_parts;
 mod m0006_map;
 mod m0007_http;
 mod m0008_delayed;
+mod m0009_limits;
 mod m0010_declared;
-mod m0012_loops;
+mod m0011_receipt;
+mod m0012_refused;
+mod m0013_loops;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -27,8 +30,11 @@ const STEPS: &[Step] = &[
     Step { name: "m0006_map", statements: m0006_map::STATEMENTS },
     Step { name: "m0007_http", statements: m0007_http::STATEMENTS },
     Step { name: "m0008_delayed", statements: m0008_delayed::STATEMENTS },
+    Step { name: "m0009_limits", statements: m0009_limits::STATEMENTS },
     Step { name: "m0010_declared", statements: m0010_declared::STATEMENTS },
-    Step { name: "m0012_loops", statements: m0012_loops::STATEMENTS },
+    Step { name: "m0011_receipt", statements: m0011_receipt::STATEMENTS },
+    Step { name: "m0012_refused", statements: m0012_refused::STATEMENTS },
+    Step { name: "m0013_loops", statements: m0013_loops::STATEMENTS },
 ];
 
 pub struct Migrator;

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use sha2::{Digest, Sha256};
+use carillon_scheduler::hex_digest;
 
 /// A secret with 256 random bits in 43 characters that every HTTP header, URL and shell carries unchanged.
 ///
@@ -23,5 +23,5 @@ pub fn is_secret(text: &str) -> bool {
 
 /// 256 bits of randomness need no slow hash.
 pub fn hash(secret: &str) -> String {
-    Sha256::digest(secret.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex_digest(secret)
 }

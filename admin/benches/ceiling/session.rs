@@ -104,6 +104,7 @@ impl Session {
             message: None,
             reason: None,
             sent_at: Some(now),
+            received_at: Some(now),
             reporter: None,
             not_before: None,
         };

@@ -17,8 +17,8 @@ const REQUEST: usize = 1_000;
 const AT_ONCE: usize = 4;
 /// Triggers that are due each second.
 const RATE: usize = 1_000;
-/// Between the recording of those that are due soon and the first of them.
-const AHEAD_MS: i64 = 30_000;
+/// Between the recording of those that are sent and the first of them: what is due within a minute has the limit of runs by hand.
+const AHEAD_MS: i64 = 75_000;
 /// Looks at each page before and after.
 const LOOKS: usize = 20;
 const WANTED_ROWS: f64 = 20_000.0;

@@ -3,6 +3,8 @@
 use carillon_scheduler::{Clock as _, SystemClock};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 
+use crate::Options;
+
 /// The numbers from 1 to `count` as a table `n(i)`.
 fn numbers(backend: DbBackend, count: i64) -> String {
     match backend {
@@ -14,8 +16,9 @@ fn numbers(backend: DbBackend, count: i64) -> String {
     }
 }
 
-/// Copies of the first job, of which every fiftieth is paused, and their runs, which have ended in the last twenty days: every fiftieth failed.
-pub async fn fill(db: &DatabaseConnection, jobs: i64, runs: i64) {
+/// Copies of the first job, of which every fiftieth is paused, and their runs, which have ended within twenty days: every fiftieth failed.
+pub async fn fill(db: &DatabaseConnection, options: &Options) {
+    let (jobs, runs) = (options.jobs, options.runs);
     let backend = db.get_database_backend();
     let list = match backend {
         DbBackend::Sqlite => "SELECT name FROM pragma_table_info('job')",
@@ -44,7 +47,8 @@ pub async fn fill(db: &DatabaseConnection, jobs: i64, runs: i64) {
     let from = format!("FROM {}", numbers(backend, jobs));
     let now = SystemClock::new().now();
     let age = 20 * 86_400_000_i64;
-    let at = format!("{now} - {age} + n.i * {age} / {}", runs.max(1));
+    let end = now - options.aged * 86_400_000;
+    let at = format!("{end} - {age} + n.i * {age} / {}", runs.max(1));
     let texts = [
         format!(
             "INSERT INTO job ({}) SELECT {} {from} JOIN job ON job.id = {first}",
@@ -63,6 +67,8 @@ pub async fn fill(db: &DatabaseConnection, jobs: i64, runs: i64) {
             numbers(backend, runs)
         ),
         format!("UPDATE id_block SET next = {} WHERE name <> 'delayed'", base + jobs + runs + 1000),
+        // The reports count old runs before they are deleted; here they have.
+        format!("UPDATE report_cursor SET run_id = {}", if options.aged > 0 { runs } else { 0 }),
     ];
     for (index, text) in texts.iter().enumerate() {
         if index < 3 && jobs == 0 || index == 3 && runs == 0 {

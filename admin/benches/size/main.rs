@@ -1,12 +1,13 @@
 //! What a node costs that has many idle jobs and many ended runs in its database, and almost nothing to do: the real binary.
 //!
 //! ```text
-//! cargo bench -p carillon-admin --bench size -- [--jobs 1000000] [--runs 0] [--seconds 60] [--create 0] [--executors 0] [--db sqlite]
+//! cargo bench -p carillon-admin --bench size -- [--jobs 1000000] [--runs 0] [--seconds 60] [--create 0] [--executors 0] [--aged 0] [--db sqlite]
 //! ```
 //!
 //! `--create 100000` creates that number of jobs through the API before, in batches of 1000 on two connections, and reports the rate. After
 //! the idle time the benchmark asks for each list of the API five times and reports the slowest ones by their median. With
-//! `--executors 10000` that number of executors of xxl-job send their heartbeats meanwhile.
+//! `--executors 10000` that number of executors of xxl-job send their heartbeats meanwhile. With `--aged 120` the runs have ended as many
+//! days earlier, so that the retention deletes most of them meanwhile, and the benchmark reports at which rate.
 //!
 //! The temporary folder is below `TMPDIR`; 10,000,000 runs take about 4 GB. The benchmark writes the rows by SQL and starts the
 //! binary again. The CPU seconds are those of the admin's process alone. On PostgreSQL the benchmark looks at the running
@@ -27,7 +28,7 @@ use clap::Parser;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 use serde_json::json;
 
-use carillon_testkit::AdminClient;
+use carillon_testkit::{AdminClient, ApiClient};
 use executors::IdleExecutors;
 use node::{BenchDatabase, DatabaseChoice};
 
@@ -45,6 +46,9 @@ struct Options {
     /// Executors that send a heartbeat each 30 s, and get no run
     #[arg(long, default_value_t = 0)]
     executors: usize,
+    /// How many days earlier the runs have ended
+    #[arg(long, default_value_t = 0)]
+    aged: i64,
     /// How long to measure
     #[arg(long, default_value_t = 60)]
     seconds: u64,
@@ -65,6 +69,11 @@ async fn oldest(db: &DatabaseConnection) -> Option<(f64, String)> {
     Some((row.try_get_by_index(0).unwrap(), row.try_get_by_index(1).unwrap()))
 }
 
+async fn pruned(api: &ApiClient) -> f64 {
+    let metrics = api.metrics().await;
+    metrics.lines().find_map(|line| line.strip_prefix("carillon_runs_pruned_total ")?.parse().ok()).unwrap_or(0.0)
+}
+
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
     let options = Options::parse();
@@ -82,7 +91,7 @@ async fn main() {
     process.kill().await;
     let db = database.connect(folder.path(), "rw").await;
     let begun = Instant::now();
-    fill::fill(&db, options.jobs, options.runs).await;
+    fill::fill(&db, &options).await;
     println!("rows written           in {} s", begun.elapsed().as_secs());
     if db.get_database_backend() == DbBackend::Sqlite {
         // The file is the node's alone.
@@ -96,6 +105,7 @@ async fn main() {
     // Leases of the process before have to end first, which takes as long as a round of heartbeats.
     let executors = IdleExecutors::start(&api, &admin, options.executors).await;
     let (before, begun) = (process.usage(), Instant::now());
+    let pruned_before = pruned(&api).await;
     let mut slowest = (0.0, String::new());
     while begun.elapsed() < Duration::from_secs(options.seconds) {
         if db.get_database_backend() == DbBackend::Postgres
@@ -113,6 +123,10 @@ async fn main() {
         "CPU of a core          {:.2} %",
         (after.user + after.system - before.user - before.system) / seconds * 100.0
     );
+    let pruned = pruned(&api).await - pruned_before;
+    if pruned > 0.0 {
+        println!("runs deleted           {pruned:.0}, {:.0} a second", pruned / seconds);
+    }
     let memory = process.memory();
     println!("memory                 {:.0} MiB", after.resident);
     println!("of it anonymous        {:.0} MiB", memory.anonymous);

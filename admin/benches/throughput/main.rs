@@ -6,6 +6,7 @@
 //! make bench ARGS='--against ratchjob'                         this build and another scheduler in turn
 //! make bench ARGS='--highest'                                  the highest rate with a p99 lateness below 1 s
 //! make bench ARGS='--nodes 1,2,4 --db postgres'                the same for clusters of which each node has 0.25 of a core
+//! make bench ARGS='--http --jobs 1000 --db postgres'           the same load of HTTP jobs
 //! make bench ARGS='--memory --seconds 1800'                    memory, each 10 s
 //! make bench ARGS='--scan-lag --jobs 100000 --every 60 --spread'
 //! ```
@@ -19,6 +20,7 @@ mod beside_failures;
 mod cpu_limit;
 mod executors;
 mod highest;
+mod http;
 mod memory;
 #[path = "../node/mod.rs"]
 mod node;
@@ -43,6 +45,7 @@ async fn main() -> ExitCode {
     match &options {
         Options { against: Some(peer), .. } => against::compare(peer, &options).await,
         Options { nodes: Some(nodes), .. } => return nodes::compare(nodes, &options).await,
+        Options { http: true, .. } => http::measure(&options).await,
         Options { highest: true, .. } => highest::print(&options).await,
         Options { memory: true, .. } => memory::print_curve(&options).await,
         Options { failing: 1.., .. } => beside_failures::measure(&options).await,

@@ -22,6 +22,9 @@ pub struct Options {
     /// Prints the memory of the admin each 10 s
     #[arg(long, group = "mode")]
     pub memory: bool,
+    /// The jobs are HTTP jobs: services on this machine, one for each of `--executors`, answer 200 at once
+    #[arg(long, group = "mode")]
+    pub http: bool,
     /// Runs per second of a second app, of which first all succeed and then all fail; each takes the seconds once more
     #[arg(long, group = "mode", default_value_t = 0)]
     pub failing: usize,
@@ -54,6 +57,9 @@ pub struct Options {
     pub cores: f64,
     #[arg(long, default_value_t = 1, value_parser = at_least_one)]
     pub executors: usize,
+    /// All runs keep a limit of the app with this number of slots; 0: they keep none
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=10_000))]
+    pub limit: u16,
     /// The executors take several runs in one request, as those of our SDK
     #[arg(long)]
     pub batch: bool,

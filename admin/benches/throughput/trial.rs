@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carillon_testkit::{AdminClient, ApiClient, Process, Program, now_ms};
+use carillon_testkit::{AdminClient, ApiClient, Process, Program, Receipt, now_ms};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -11,6 +11,8 @@ use crate::executors::Executors;
 use crate::node::{self, BenchDatabase};
 use crate::options::Options;
 use crate::report::Figures;
+
+const APP: &str = "bench";
 
 /// They belong to the start: connections, caches, the whole look-ahead claimed at once.
 pub const START: Duration = Duration::from_secs(6);
@@ -55,6 +57,7 @@ impl Trial {
         let first = node::settings(binary, &folder_of(0), database.url.as_deref());
         let first =
             first.arg(format!("--shards={}", options.shards)).arg(format!("--look-ahead={}s", options.look_ahead));
+        let first = if options.http { first.env("CARILLON_HTTP_NETWORKS", "127.0.0.1") } else { first };
         let first = match redis {
             Some(url) => first.env("CARILLON_REDIS_URL", url),
             None => first,
@@ -84,7 +87,11 @@ impl Trial {
     }
 
     pub async fn create_jobs(&self, options: &Options, jobs: usize) {
-        node::create_jobs(&self.api, "bench", jobs, |job| options.schedule(job)).await;
+        node::create_jobs(&self.api, APP, jobs, |job| options.schedule(job)).await;
+        if options.limit > 0 {
+            let limit = json!({"name": "at-work", "app": APP, "max": options.limit, "all_jobs": true});
+            self.api.post("limits", limit).await.ok();
+        }
     }
 
     /// What the executors receive in these seconds, and what the first node needs for it.
@@ -105,15 +112,23 @@ pub async fn measure(
     process: &Process,
     executors: &Executors,
     options: &Options,
-    correct: impl Fn(&mut carillon_testkit::Receipt),
+    correct: impl Fn(&mut Receipt),
 ) -> Figures {
+    let receipts = || {
+        let mut received = executors.receipts();
+        received.iter_mut().for_each(&correct);
+        received
+    };
+    measure_receipts(process, options, receipts).await
+}
+
+/// The same for any that receive runs.
+pub async fn measure_receipts(process: &Process, options: &Options, receipts: impl Fn() -> Vec<Receipt>) -> Figures {
     let (before, from) = (process.usage(), now_ms());
     tokio::time::sleep(Duration::from_secs(options.seconds)).await;
     let (after, to) = (process.usage(), now_ms());
     tokio::time::sleep(AFTERWARDS).await;
-    let mut received = executors.receipts();
-    received.iter_mut().for_each(correct);
-    Figures::of(&received, options.every, (from, to), (&before, &after))
+    Figures::of(&receipts(), options.every, (from, to), (&before, &after))
 }
 
 fn redis_url() -> String {

@@ -21,6 +21,8 @@ pub enum Finding {
     Asked,
     /// The app takes none.
     Refused,
+    /// The declaration was refused.
+    Faulty,
 }
 
 /// In memory of this node.
@@ -33,31 +35,36 @@ pub struct Announced {
 }
 
 impl Announced {
-    /// Whether the database has to be asked about this digest.
-    pub fn is_due(&self, app: &str, digest: &str, now: Millis) -> bool {
-        let checked = self.checked.lock();
-        checked.get(&(app.to_owned(), digest.to_owned())).is_none_or(|until| *until <= now)
+    /// Whether the database has to be asked about this digest. Only this caller asks it then, within the next seconds.
+    pub fn claim(&self, app: &str, digest: &str, now: Millis) -> bool {
+        let mut checked = self.checked.lock();
+        let key = (app.to_owned(), digest.to_owned());
+        let is_due = checked.get(&key).is_none_or(|until| *until <= now);
+        if is_due {
+            insert(&mut checked, key, now + ASKED_MS, now);
+        }
+        is_due
     }
 
-    /// True: this finding is the first one, so the executor may be asked.
-    pub fn note(&self, app: &str, digest: &str, finding: Finding, now: Millis) -> bool {
+    /// What the database has said.
+    pub fn note(&self, app: &str, digest: &str, finding: Finding, now: Millis) {
         let lasts = match finding {
-            Finding::Known => KNOWN_MS,
+            Finding::Known | Finding::Faulty => KNOWN_MS,
             Finding::Asked => ASKED_MS,
             Finding::Refused => REFUSED_MS,
         };
-        let mut checked = self.checked.lock();
-        if checked.len() >= MOST {
-            checked.retain(|_, until| *until > now);
-        }
-        let before = checked.insert((app.to_owned(), digest.to_owned()), now + lasts);
-        before.is_none_or(|until| until <= now)
+        insert(&mut self.checked.lock(), (app.to_owned(), digest.to_owned()), now + lasts, now);
     }
 
     /// Whether the database has another digest of an executor than this. `is_new`: its row has just been made, or begun again.
     pub fn is_other(&self, app: &str, address: &str, digest: &str, is_new: bool) -> bool {
         let noted = self.noted.lock();
         is_new || noted.get(&(app.to_owned(), address.to_owned())).is_none_or(|known| known != digest)
+    }
+
+    /// It is not known what the database has of an executor.
+    pub fn forget_noted(&self, app: &str, address: &str) {
+        self.noted.lock().remove(&(app.to_owned(), address.to_owned()));
     }
 
     /// The database has it.
@@ -70,6 +77,13 @@ impl Announced {
     }
 }
 
+fn insert(checked: &mut HashMap<(String, String), Millis>, key: (String, String), until: Millis, now: Millis) {
+    if checked.len() >= MOST {
+        checked.retain(|_, until| *until > now);
+    }
+    checked.insert(key, until);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,13 +91,14 @@ mod tests {
     #[test]
     fn one_of_many_executors_is_asked() {
         let announced = Announced::default();
-        assert!(announced.is_due("billing", "d", 0));
-        let asked = (0..500).filter(|_| announced.note("billing", "d", Finding::Asked, 0));
+        let asked = (0..500).filter(|_| announced.claim("billing", "d", 0));
         assert_eq!(asked.count(), 1);
-        assert!(!announced.is_due("billing", "d", ASKED_MS - 1) && announced.is_due("billing", "d", ASKED_MS));
+        assert!(!announced.claim("billing", "d", ASKED_MS - 1) && announced.claim("billing", "d", ASKED_MS));
         announced.note("billing", "d", Finding::Known, ASKED_MS);
-        assert!(!announced.is_due("billing", "d", KNOWN_MS));
-        assert!(announced.is_due("billing", "e", 0) && announced.is_due("orders", "d", 0));
+        assert!(!announced.claim("billing", "d", KNOWN_MS));
+        assert!(announced.claim("billing", "e", 0) && announced.claim("orders", "d", 0));
+        announced.note("billing", "e", Finding::Faulty, 0);
+        assert!(!announced.claim("billing", "e", KNOWN_MS - 1), "a refused declaration is asked for seldom");
     }
 
     #[test]
@@ -95,5 +110,7 @@ mod tests {
         assert!(announced.is_other("billing", "http://a", "d", true), "its row is another one");
         assert!(announced.is_other("billing", "http://a", "e", false));
         assert!(announced.is_other("billing", "http://b", "d", false));
+        announced.forget_noted("billing", "http://a");
+        assert!(announced.is_other("billing", "http://a", "d", false), "it could not be written");
     }
 }

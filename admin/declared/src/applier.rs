@@ -1,35 +1,29 @@
-//! The entry points of declarations, and the service that applies them.
+//! The entry points of declarations.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use carillon_engine::runtime::{Service, Step, run};
+use carillon_engine::manage::limits::rate::RateLimit;
+use carillon_engine::runtime::run;
 use carillon_engine::{Engine, Error};
-use carillon_protocol::{self as wire, parse_declaration};
-use carillon_scheduler::Millis;
+use carillon_protocol::parse_declaration;
+use carillon_scheduler::hex_digest;
 use carillon_store as store;
 use carillon_store::app::declared::declarations::Declaration;
+use carillon_store::db::sql::text::printable;
 use carillon_store::{App, DeclarationSetting};
-use parking_lot::Mutex;
-use sha2::{Digest as _, Sha256};
-use tokio::sync::Notify;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::announced::{Announced, Finding};
-use crate::code::forbidden_member;
-use crate::reconciler::{Reconciler, actor};
+use crate::check::check;
+use crate::rounds::Applier;
 
-/// How often the jobs are compared.
-const EVERY: Duration = Duration::from_secs(10);
-/// How often it is noted which declarations are alive.
-const NOTE_EVERY_MS: Millis = 600_000;
-/// A declaration that no executor announces is kept this time, for a rollback.
-const KEPT_MS: Millis = 90 * 86_400_000;
-/// Jobs of one declaration.
-const MOST_JOBS: usize = 1_000;
-/// Characters of the name of a build.
+/// Characters of the name of a build, and of the reason why a declaration was refused.
 const BUILD_CHARS: usize = 255;
+const PROBLEM_CHARS: usize = 1_000;
+/// Declarations of an app that are read each second, and ten times as many at once.
+const DECLARATIONS_PER_SECOND: u32 = 1;
 
 /// Declarations of the programs of all apps.
 pub struct Declarations {
@@ -37,21 +31,14 @@ pub struct Declarations {
     /// A test steps it.
     pub applier: Arc<Applier>,
     announced: Announced,
-}
-
-/// Makes and changes jobs as the code says. The node that holds the first shard does it for all.
-pub struct Applier {
-    engine: Arc<Engine>,
-    wake: Arc<Notify>,
-    /// When it was noted last which declarations are alive.
-    noted_at: Mutex<Millis>,
+    /// The declarations of each app, by its id.
+    rates: RateLimit<i64>,
 }
 
 impl Declarations {
     pub fn new(engine: Arc<Engine>) -> Self {
-        let (wake, noted_at) = (Arc::default(), Mutex::default());
-        let applier = Arc::new(Applier { engine: engine.clone(), wake, noted_at });
-        Self { engine, applier, announced: Announced::default() }
+        let applier = Arc::new(Applier::new(engine.clone()));
+        Self { engine, applier, announced: Announced::default(), rates: RateLimit::new(DECLARATIONS_PER_SECOND) }
     }
 
     /// Starts the service.
@@ -61,7 +48,7 @@ impl Declarations {
 
     /// The next round comes at once, if this node does the rounds.
     pub fn wake(&self) {
-        self.applier.wake.notify_one();
+        self.applier.notify();
     }
 
     /// A heartbeat that is stored. `is_new`: its executor was not there. True: it is asked for the declaration with this digest.
@@ -72,12 +59,14 @@ impl Declarations {
         let Some(digest) = digest else { return Ok(false) };
         let declarations = self.engine.cx.store.declarations();
         if self.announced.is_other(app, address, digest, is_new) {
+            // If it cannot be written now, the next heartbeat writes it.
+            self.announced.forget_noted(app, address);
             declarations.announce(app, address, digest).await?;
             self.announced.set_noted(app, address, digest);
             self.wake();
         }
         let now = self.engine.cx.clock.now();
-        if !self.announced.is_due(app, digest, now) {
+        if !self.announced.claim(app, digest, now) {
             return Ok(false);
         }
         let finding = match self.engine.cx.store.apps().by_name(app).await? {
@@ -86,33 +75,54 @@ impl Declarations {
             Some(app) if declarations.is_known(app.id, digest).await? => Finding::Known,
             Some(_) => Finding::Asked,
         };
-        Ok(self.announced.note(app, digest, finding, now) && finding == Finding::Asked)
+        self.announced.note(app, digest, finding, now);
+        Ok(finding == Finding::Asked)
     }
 
-    /// Stores what an executor of the app declares. The next round applies it.
+    /// Stores what an executor of the app declares, also if it is refused, with the reason. The next round applies it.
     ///
     /// # Errors
     /// A text for the executor: what is wrong with it.
     pub async fn declare(&self, app: &str, body: &[u8]) -> Result<(), String> {
-        let declaration = parse_declaration(body)?;
-        check(&declaration)?;
-        let unstored = |error: store::Error| {
-            tracing::warn!(%error, app.name = app, "a declaration could not be stored");
-            "the declaration could not be stored; it is asked for again".to_owned()
-        };
-        let found = self.engine.cx.store.apps().by_name(app).await.map_err(unstored)?;
+        let cx = &self.engine.cx;
+        let found = cx.store.apps().by_name(app).await.map_err(|error| unstored(app, &error))?;
         let found = found.ok_or_else(|| format!("there is no app {app}"))?;
         if found.declarations == DeclarationSetting::Off {
             return Err(format!("the app {app} takes no declarations; its setting is off"));
         }
-        let (now, digest) = (self.engine.cx.clock.now(), digest(body));
+        self.rates.take(found.id, cx.clock.monotonic()).map_err(|seconds| {
+            format!(
+                "the app {app} has more than {DECLARATIONS_PER_SECOND} declaration a second; try again in {seconds} s"
+            )
+        })?;
+        let (now, digest) = (cx.clock.now(), digest(body));
+        let read = parse_declaration(body).and_then(|declaration| check(&declaration).map(|()| declaration.build));
+        let (build, problem) = match read {
+            Ok(build) => (build, String::new()),
+            Err(problem) => (build_of(body), printable(&problem)),
+        };
         let declaration = Declaration {
             digest: digest.clone(),
-            build: declaration.build.chars().take(BUILD_CHARS).collect(),
+            build: build.chars().take(BUILD_CHARS).collect(),
             first_seen_at: now,
-            definition: String::from_utf8_lossy(body).into_owned(),
+            problem: problem.chars().take(PROBLEM_CHARS).collect(),
         };
-        self.engine.cx.store.declarations().add(found.id, &declaration).await.map_err(unstored)?;
+        let body = if problem.is_empty() { String::from_utf8_lossy(body) } else { "".into() };
+        match cx.store.declarations().add(&found, &declaration, &body).await {
+            Ok(()) => {}
+            Err(store::Error::Refused(error)) => return Err(error.to_string()),
+            Err(error) => return Err(unstored(app, &error)),
+        }
+        if !problem.is_empty() {
+            tracing::warn!(
+                app.name = app,
+                build.name = declaration.build,
+                reason = problem,
+                "a declaration was refused"
+            );
+            self.announced.note(app, &digest, Finding::Faulty, now);
+            return Err(problem);
+        }
         tracing::info!(app.name = app, build.name = declaration.build, "a program declares jobs");
         self.announced.note(app, &digest, Finding::Known, now);
         self.wake();
@@ -136,98 +146,16 @@ impl Declarations {
 
 /// The digest that names a declaration.
 pub fn digest(body: &[u8]) -> String {
-    Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex_digest(body)
 }
 
-fn check(declaration: &wire::Declaration) -> Result<(), String> {
-    if declaration.jobs.len() > MOST_JOBS {
-        return Err(format!("{} jobs are declared; at most {MOST_JOBS} are allowed", declaration.jobs.len()));
-    }
-    for (index, job) in declaration.jobs.iter().enumerate() {
-        let wrong = |problem: String| Err(format!("job {:.64}: {problem}", job.key));
-        if job.key.is_empty() {
-            return Err(format!("job number {} has no key", index + 1));
-        }
-        if let Err(problem) = carillon_scheduler::check_key(&job.key) {
-            return wrong(format!("key {problem}"));
-        }
-        if declaration.jobs[..index].iter().any(|other| other.key == job.key) {
-            return wrong("is declared twice".to_owned());
-        }
-        if let Some(member) = forbidden_member(job) {
-            return wrong(format!("`{member:.64}` cannot be declared"));
-        }
-    }
-    Ok(())
+fn unstored(app: &str, error: &store::Error) -> String {
+    tracing::warn!(%error, app.name = app, "a declaration could not be stored");
+    "the declaration could not be stored; it is asked for again".to_owned()
 }
 
-impl Applier {
-    /// Goes through all apps with declarations; returns the number of jobs that were made or changed.
-    ///
-    /// # Errors
-    /// The database does not answer.
-    pub async fn round(&self) -> store::Result<usize> {
-        if !self.engine.holds_first_shard() {
-            return Ok(0);
-        }
-        let now = self.engine.cx.clock.now();
-        let notes = *self.noted_at.lock() + NOTE_EVERY_MS <= now;
-        let mut written = 0;
-        for app in self.engine.cx.store.declarations().declaring_apps().await? {
-            written += self.app(&app, notes, now).await?;
-        }
-        if notes {
-            *self.noted_at.lock() = now;
-        }
-        Ok(written)
-    }
-
-    async fn app(&self, app: &App, notes: bool, now: Millis) -> store::Result<usize> {
-        let declarations = self.engine.cx.store.declarations();
-        let live = declarations.live(app, now).await?;
-        if notes {
-            declarations.note_live(app.id, &live, now - KEPT_MS, now).await?;
-        }
-        let parsed: Vec<wire::Declaration> =
-            live.iter().filter_map(|it| parse_declaration(it.definition.as_bytes()).ok()).collect();
-        let (Some(first), Some(declaration)) = (live.first(), parsed.first()) else { return Ok(0) };
-        if app.declarations == DeclarationSetting::Off || parsed.len() != live.len() {
-            return Ok(0);
-        }
-        let address = declarations.announcer(&app.name, &first.digest, now).await?.unwrap_or_default();
-        let rows = declarations.jobs_of(app.id).await?;
-        let mut reconciler = Reconciler {
-            engine: &self.engine,
-            app,
-            declaration,
-            may_write: app.declarations == DeclarationSetting::Apply,
-            actor: actor(&declaration.build, &address, app),
-            now,
-            rows: rows.into_iter().map(|row| (row.job_key.clone(), row)).collect(),
-            written: 0,
-        };
-        // While some of the code is refused, nothing is taken for gone.
-        if reconciler.round().await? {
-            reconciler.orphans(&parsed).await?;
-        }
-        Ok(reconciler.written)
-    }
-}
-
-impl Service for Applier {
-    const NAME: &'static str = "declarations";
-    /// Jobs that were made or changed.
-    type Report = usize;
-
-    async fn step(&self) -> Step<usize> {
-        let did = self.round().await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "declared jobs could not be compared; the next round goes on");
-            0
-        });
-        Step { did, next: EVERY }
-    }
-
-    fn wake(&self) -> Option<Arc<Notify>> {
-        Some(self.wake.clone())
-    }
+/// The build that a declaration names, as far as it can be read.
+fn build_of(body: &[u8]) -> String {
+    let read: Value = serde_json::from_slice(body).unwrap_or_default();
+    read["build"].as_str().unwrap_or_default().chars().filter(|c| !c.is_control()).collect()
 }

@@ -2,10 +2,10 @@
 
 use carillon_protocol::DeclaredJob;
 use carillon_scheduler::{JobDraft, ScheduleContext, ScheduleDraft};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The members that code may name. Not among them: the app, whether the job is enabled, scripts, requests, and what files say.
-const MEMBERS: [&str; 26] = [
+const MEMBERS: [&str; 29] = [
     "block",
     "catch_up",
     "children",
@@ -13,6 +13,8 @@ const MEMBERS: [&str; 26] = [
     "flag_after_seconds",
     "handler",
     "key",
+    "limits",
+    "max_concurrent",
     "misfire",
     "misfire_limit",
     "misfire_threshold_seconds",
@@ -24,6 +26,7 @@ const MEMBERS: [&str; 26] = [
     "params",
     "parts",
     "pause_after_failures",
+    "priority",
     "retries",
     "retry_delay",
     "route",
@@ -41,13 +44,21 @@ pub fn forbidden_member(job: &DeclaredJob) -> Option<&String> {
     job.members.keys().find(|member| !MEMBERS.contains(&member.as_str()))
 }
 
+/// The name of a new job.
+pub fn name(declared: &DeclaredJob, given: &Map<String, Value>) -> String {
+    given.get("name").and_then(Value::as_str).unwrap_or(&declared.key).to_owned()
+}
+
 /// The members of a job that can be compared with code.
 pub fn members(draft: &JobDraft) -> Map<String, Value> {
     let Ok(Value::Object(mut members)) = serde_json::to_value(draft) else { return Map::new() };
     members.retain(|member, _| MEMBERS.contains(&member.as_str()));
-    // A job of one part, and one that is no workflow, have no such member.
-    members.entry("parts").or_insert_with(|| 1.into());
-    members.entry("workflow").or_insert(Value::Null);
+    // These are left out where they are as in a new job.
+    for (member, value) in [("parts", json!(1)), ("workflow", Value::Null), ("max_concurrent", json!(1))] {
+        members.entry(member).or_insert(value);
+    }
+    members.entry("limits").or_insert_with(|| json!([]));
+    members.entry("priority").or_insert_with(|| 0.into());
     if let Some(Value::Object(schedule)) = members.get_mut("schedule") {
         schedule.retain(|member, _| !CHOSEN.contains(&member.as_str()));
     }
@@ -112,6 +123,22 @@ mod tests {
         assert_eq!(normal(&stored, &given).unwrap(), code);
         let kept = members(&stored);
         assert!(code.iter().all(|(member, value)| kept[member] == *value), "{kept:?}");
+    }
+
+    #[test]
+    fn each_member_can_be_compared_and_goes_back_to_that_of_a_new_job() {
+        let draft = JobDraft::new("billing", "Close", "close");
+        let all = members(&draft);
+        let missing: Vec<&&str> = MEMBERS.iter().filter(|member| !all.contains_key(**member)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+        let given = map(json!({"max_concurrent": 3, "overlap": "wait", "limits": ["api"], "priority": 60}));
+        let code = normal(&draft, &given).unwrap();
+        assert_eq!(Value::from(code.clone()), Value::from(given.clone()));
+        let written = with_members(&draft, &code).unwrap();
+        assert_eq!((written.max_concurrent, written.priority, &written.limits[..]), (3, 60, &["api".to_owned()][..]));
+        let back: Map<String, Value> = given.keys().map(|member| (member.clone(), all[member].clone())).collect();
+        assert_eq!(normal(&written, &back).unwrap(), back);
+        assert_eq!(members(&with_members(&written, &back).unwrap()), all);
     }
 
     #[test]

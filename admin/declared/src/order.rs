@@ -1,6 +1,6 @@
 //! The order in which declared jobs are made: those that are started come first, so that the others find them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use carillon_protocol::DeclaredJob;
 use serde_json::Value;
@@ -16,15 +16,16 @@ pub fn started(job: &DeclaredJob) -> Vec<&str> {
 /// The jobs, each after those that it starts. In a circle, which the server refuses, the order is that of the list.
 pub fn in_order(jobs: &[DeclaredJob]) -> Vec<&DeclaredJob> {
     let (mut ordered, mut seen) = (vec![], BTreeSet::new());
+    let by_key = jobs.iter().map(|job| (job.key.as_str(), job)).collect();
     for job in jobs {
-        add(job, jobs, &mut seen, &mut ordered);
+        add(job, &by_key, &mut seen, &mut ordered);
     }
     ordered
 }
 
 fn add<'a>(
     job: &'a DeclaredJob,
-    jobs: &'a [DeclaredJob],
+    by_key: &BTreeMap<&'a str, &'a DeclaredJob>,
     seen: &mut BTreeSet<&'a str>,
     ordered: &mut Vec<&'a DeclaredJob>,
 ) {
@@ -41,7 +42,7 @@ fn add<'a>(
                 way.pop();
             }
             Some(key) => {
-                let next = jobs.iter().find(|other| other.key == key);
+                let next = by_key.get(key).copied();
                 if let Some(next) = next.filter(|next| seen.insert(&next.key)) {
                     way.push((next, started(next)));
                 }

@@ -4,7 +4,7 @@ use carillon_engine::Error;
 use carillon_scheduler::Millis;
 use carillon_store::app::declared::declarations::Declaration;
 use carillon_store::app::declared::jobs::DeclaredJob;
-use carillon_store::{App, DeclarationSetting, DeclaredState};
+use carillon_store::{App, DeclarationSetting, DeclaredState, Job};
 use serde_json::{Map, Value};
 
 use crate::applier::Declarations;
@@ -15,7 +15,7 @@ use crate::reconciler::findings_of;
 #[derive(Clone, Debug)]
 pub struct AppDeclarations {
     pub setting: DeclarationSetting,
-    /// Those that live executors announce; the first one counts.
+    /// Those that live executors announce; the first one that was not refused counts.
     pub live: Vec<Declaration>,
     /// By key.
     pub jobs: Vec<DeclaredJobView>,
@@ -48,7 +48,7 @@ impl DeclaredJobView {
     /// The members that an edit cannot change for long: the code says them, and is enforced.
     pub fn enforced(&self, setting: DeclarationSetting) -> &[String] {
         let is_enforced = self.policy == "enforce" && setting == DeclarationSetting::Apply;
-        match is_enforced && self.state != DeclaredState::Orphan {
+        match is_enforced && matches!(self.state, DeclaredState::Applied | DeclaredState::Pending) {
             true => &self.members,
             false => &[],
         }
@@ -65,9 +65,15 @@ impl From<DeclaredJob> for DeclaredJobView {
         let code: Map<String, Value> = serde_json::from_str(&row.code).unwrap_or_default();
         let findings = findings_of(&row);
         let DeclaredJob { job_key: key, job_id, state, build, policy, place, problem, changed_at: since, .. } = row;
-        // The handler is the code itself.
         let members = code.into_iter().map(|(member, _)| member).collect();
         Self { key, job_id, state, build, policy, place, members, findings, problem, since }
+    }
+}
+
+impl AppDeclarations {
+    /// The declaration that counts.
+    pub fn counts(&self, declaration: &Declaration) -> bool {
+        self.live.iter().find(|it| it.problem.is_empty()).is_some_and(|first| first.digest == declaration.digest)
     }
 }
 
@@ -81,11 +87,11 @@ impl Declarations {
         Ok(AppDeclarations { setting: app.declarations, live, jobs })
     }
 
-    /// What is declared of a job; None: nothing is.
+    /// What programs of its app declare of a job; None: nothing.
     ///
     /// # Errors
     /// The database does not answer.
-    pub async fn of_job(&self, job_id: i64) -> Result<Option<DeclaredJobView>, Error> {
-        Ok(self.engine.cx.store.declarations().of_job(job_id).await?.map(DeclaredJobView::from))
+    pub async fn of_job(&self, job: &Job) -> Result<Option<DeclaredJobView>, Error> {
+        Ok(self.engine.cx.store.declarations().of_job(job.app_id, job.id).await?.map(DeclaredJobView::from))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use carillon_scheduler::{AlarmKind, Clock};
 
+use crate::executor::http::callback::CallbackUrls;
 use crate::metrics::Metrics;
 use crate::runtime::task_list::TaskList;
 use crate::settings::Settings;
@@ -22,6 +23,10 @@ pub struct Context {
     pub settings: Settings,
     /// Id of this node: random for each start, so that a restarted process is another node.
     pub node: String,
+    /// Random, the same for all nodes of this database.
+    pub cluster: String,
+    /// Where the services of HTTP jobs report the ends of runs.
+    pub callbacks: CallbackUrls,
     /// What this node runs.
     pub tasks: Arc<TaskList>,
 }

@@ -25,6 +25,8 @@ use crate::dispatch::app_pauses::AppPauses;
 use crate::dispatch::departures::Departures;
 use crate::dispatch::dispatcher::Dispatcher;
 use crate::dispatch::expand::{Expander, MAX_EXPANSIONS};
+use crate::dispatch::limits::gate::LimitGate;
+use crate::dispatch::limits::rules::LimitRules;
 use crate::dispatch::mark::Marker;
 use crate::dispatch::mark_lead::MarkLead;
 use crate::dispatch::overlap_tracker::OverlapTracker;
@@ -37,7 +39,7 @@ use crate::executor::address_gate::FreedApps;
 use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::ExecutorDirectory;
-use crate::executor::http::HttpSender;
+use crate::executor::http::{CallbackUrls, HttpSender};
 use crate::executor::scripts::ScriptCache;
 use crate::executor::tokens::ExecutorTokens;
 use crate::job_cache::JobCache;
@@ -53,6 +55,7 @@ use crate::loops::granter::LoopGranter;
 use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
+use crate::maintain::limit_keeper::LimitKeeper;
 use crate::maintain::overdue_flagger::OverdueFlagger;
 use crate::maintain::pause_refresher::PauseRefresher;
 use crate::maintain::pruner::Pruner;
@@ -102,8 +105,11 @@ pub struct Engine {
     pub(crate) wakes: Arc<ScanWakes>,
     pub(crate) job_cache: Arc<JobCache>,
     pub(crate) client: Arc<ExecutorClient>,
+    pub(crate) http: Arc<HttpSender>,
     pub(crate) directory: Arc<ExecutorDirectory>,
     pub(crate) pauses: Arc<AppPauses>,
+    pub(crate) limit_rules: Arc<LimitRules>,
+    pub(crate) limits: Arc<LimitGate>,
     pub(crate) killer: Arc<RunKiller>,
     pub(crate) outcomes: Arc<OutcomeQueue>,
     pub(crate) backfill_runs: Arc<OpenBackfillRuns>,
@@ -127,6 +133,9 @@ pub struct EngineParts {
     pub settings: Settings,
     /// Random for each start.
     pub node: String,
+    /// Random, the same for all nodes of this database.
+    pub cluster: String,
+    pub callbacks: CallbackUrls,
     /// Where this node listens.
     pub address: String,
     /// How many shards the database has.
@@ -135,7 +144,20 @@ pub struct EngineParts {
 
 impl Engine {
     pub fn build(parts: EngineParts) -> Self {
-        let EngineParts { store, clock, metrics, client, http, lock, settings, node, address, shards } = parts;
+        let EngineParts {
+            store,
+            clock,
+            metrics,
+            client,
+            http,
+            lock,
+            settings,
+            node,
+            cluster,
+            callbacks,
+            address,
+            shards,
+        } = parts;
         let (lock, client, http, tasks) = (Arc::new(lock), Arc::new(client), Arc::new(http), TaskTracker::new());
         let queue = Arc::new(DueQueue::new(settings.ring_capacity));
         let hints = Arc::new(PendingHints::default());
@@ -153,7 +175,7 @@ impl Engine {
             vec![queue.clone(), overlaps.clone(), wakes.clone(), resolver_wake.clone(), monitor_wake.clone()];
         let held = Arc::new(HeldShards::new(clock.clone(), metrics.clone(), shards, listeners));
         let running = Arc::new(TaskList::new(clock.clone()));
-        let cx = Arc::new(Context { store, clock, metrics, settings, node, tasks: running });
+        let cx = Arc::new(Context { store, clock, metrics, settings, node, cluster, callbacks, tasks: running });
 
         let tokens = &client.tokens;
         let directory = Arc::new(component!(ExecutorDirectory {
@@ -171,9 +193,11 @@ impl Engine {
         let pauses = Arc::new(component!(AppPauses { cx; state, reading, changed }));
         let scanner_pool =
             component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, stalled, pauses, scanners });
+        let limit_rules = Arc::new(component!(LimitRules { cx; set, read_at, reading }));
+        let limits = Arc::new(component!(LimitGate { cx, held, queue, wakes, jobs, limit_rules; line }));
         let killer = Arc::new(component!(RunKiller { cx, client, directory, queue, followed }));
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
-        let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
+        let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, limits, killer, tasks }));
         let prober = Arc::new(component!(Prober { cx, client, router, queue; runs, answered }));
         let expander = Arc::new(component!(Expander {
             cx, held, queue, wakes, followed, tasks; open; places: Semaphore::new(MAX_EXPANSIONS)
@@ -191,6 +215,7 @@ impl Engine {
             jobs,
             pauses,
             admitter,
+            limits,
             router,
             prober,
             expander,
@@ -201,10 +226,10 @@ impl Engine {
             lead,
             departures
         });
-        let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs, followed }));
+        let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs, followed, limits }));
         let refused = Arc::new(component!(RefusedReports { cx }));
         let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
-        let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, scripts, outcomes }));
+        let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, scripts, outcomes, http }));
         let recover = Arc::new(component!(RecoverContext { cx, client, directory, outcomes, jobs }));
         let checks = Arc::new(component!(RunChecks { recover, tasks; schedule, places, inquiries, alarmed }));
         let kills = Arc::new(component!(AgreedKills { recover; seen }));
@@ -223,7 +248,7 @@ impl Engine {
                 cx, held, clock_guard, wakes;; seen_until: AtomicI64::new(i64::MIN)
             })),
             scanners: Arc::new(scanner_pool),
-            hint_listener: Arc::new(component!(HintListener { cx, held, wakes, lock; backoff })),
+            hint_listener: Arc::new(component!(HintListener { cx, held, wakes, lock, limits; backoff })),
             hint_sender: Arc::new(component!(HintSender { cx, held, lock, hints })),
             dispatcher: Arc::new(dispatcher),
             success_writer: Arc::new(SuccessWriter(completer.clone())),
@@ -231,7 +256,7 @@ impl Engine {
             advancer: Arc::new(component!(Advancer {
                 cx, held, wakes, followed, outcomes, killer, departures, tasks; next_look
             })),
-            unmarker: Arc::new(component!(Unmarker { cx, outcomes, queue })),
+            unmarker: Arc::new(component!(Unmarker { cx, outcomes, queue, limits })),
             resolver: Arc::new(resolver),
             lease_watcher: Arc::new(component!(LeaseEndWatcher { monitor; timers, observed })),
             monitor,
@@ -246,6 +271,9 @@ impl Engine {
                 cx, held, clock_guard; round, aged; orphans: Periodic::after_one()
             })),
             summarizer: Arc::new(component!(RunSummarizer { cx, held; progress })),
+            limit_keeper: Arc::new(component!(LimitKeeper {
+                cx, held, clock_guard, limit_rules, limits; refreshed, audited
+            })),
             overdue_flagger: Arc::new(component!(OverdueFlagger { cx, held, clock_guard, pauses; seen, begins })),
             alarm_escalator: Arc::new(component!(AlarmEscalator { cx, held, clock_guard })),
             clock_guard,
@@ -258,8 +286,11 @@ impl Engine {
             wakes,
             job_cache: jobs,
             client,
+            http,
             directory,
             pauses,
+            limit_rules,
+            limits,
             killer,
             outcomes,
             backfill_runs,
@@ -276,6 +307,7 @@ impl Engine {
             self.directory.restart_lease_grace(last_alive_at);
         }
         self.pauses.refresh().await?;
+        self.limit_rules.refresh().await?;
         self.directory.refresh().await
     }
 
@@ -287,6 +319,21 @@ impl Engine {
     /// Results reported by an executor. Answers when they are committed; otherwise the request must not be answered.
     pub async fn report(&self, reports: Vec<RunReport>) -> Result<(), ReportNotStored> {
         self.outcomes.report(reports).await
+    }
+
+    /// What the service of a run reports, with `***` in place of the secrets that its job names now.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn masked(&self, run_id: i64, text: &str) -> Result<String, String> {
+        let store = &self.cx.store;
+        let run = store.runs().get(run_id).await.map_err(|error| error.to_string())?;
+        let Some(run) = run else { return Ok(text.to_owned()) };
+        let job = store.jobs().with_ids(&[run.job_id]).await.map_err(|error| error.to_string())?.pop();
+        match job.as_ref().and_then(|job| Some((job.app_id, job.draft.http.as_ref()?))) {
+            Some(request) => self.http.masked(store, request, text).await,
+            None => Ok(text.to_owned()),
+        }
     }
 
     /// Whether runs of this app still wait for executors that could not register while no node, or no database, took heartbeats.

@@ -14,6 +14,7 @@ use crate::clock_cache::ClockCache;
 use carillon_store as store;
 use carillon_store::Store;
 use carillon_store::job::job_row::{Params, StoredDefinition};
+use carillon_store::job::labels::limit_names::names_of;
 
 /// A job as the engine works with it.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct CachedJob {
     pub rules: Result<ParsedJob, String>,
     /// The request that is sent in place of a run for an executor, or why it cannot be read. None: it has no request.
     pub http: Option<Result<HttpDraft, String>>,
+    /// The names of the limits that its runs keep.
+    pub limits: Vec<String>,
 }
 
 impl CachedJob {
@@ -47,7 +50,8 @@ impl CachedJob {
     fn new(stored: StoredDefinition) -> Self {
         let rules = parse(&stored);
         let http = stored.http.as_deref().map(|text| serde_json::from_str(text).map_err(|error| error.to_string()));
-        Self { stored, rules, http }
+        let limits = stored.limits.as_deref().map(names_of).unwrap_or_default();
+        Self { stored, rules, http, limits }
     }
 
     /// Its id and revision.
@@ -103,7 +107,8 @@ impl CachedJob {
         let texts: usize = texts.iter().map(|text| text.len() + 16).sum();
         let slot = 80;
         let http = stored.http.as_ref().map_or(0, |text| 2 * text.len());
-        size_of::<Self>() + slot + params + texts + http + 512 + 5 * stored.schedule_text.len()
+        let limits = stored.limits.as_ref().map_or(0, |text| 4 * text.len());
+        size_of::<Self>() + slot + params + texts + http + limits + 512 + 5 * stored.schedule_text.len()
     }
 
     /// Its fires are numbered: how many are left stands in its row.

@@ -72,6 +72,7 @@ metrics! {
     nodes_started: IntCounter, "carillon_workflow_nodes_started_total", [], "Nodes of workflows that this node started.";
     workflows_open: IntGauge, "carillon_open_workflows", [], "Workflows on their way in the whole cluster; 0 on a node that does not hold shard 0.";
     ring: IntGauge, "carillon_ring_entries", [], "Runs that wait in memory for their due time.";
+    limit_waiting: IntGauge, "carillon_limit_waiting_runs", [], "Runs that wait in memory for slots of limits.";
     in_flight: IntGauge, "carillon_in_flight", [], "Requests to executors that have no answer yet.";
     shards_held: IntGauge, "carillon_shards_held", [], "Shards whose lease this node holds.";
     shards_stopped: IntGauge, "carillon_shards_stopped", [], "Shards that are stopped because the database went backwards.";

@@ -17,6 +17,7 @@ use crate::loops::granter::LoopGranter;
 use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
+use crate::maintain::limit_keeper::LimitKeeper;
 use crate::maintain::overdue_flagger::OverdueFlagger;
 use crate::maintain::pause_refresher::PauseRefresher;
 use crate::maintain::pruner::Pruner;
@@ -104,6 +105,8 @@ services! {
         refresher: ExecutorRefresher,
         /// Every second.
         pause_refresher: PauseRefresher,
+        /// Every 0.5 s.
+        limit_keeper: LimitKeeper,
         /// Each second of the ring, at most 100 ms apart while something waits.
         dispatcher: Dispatcher,
         /// When there is something to write.

@@ -91,5 +91,7 @@ words! {
         AlertRule = 12 "alert_rule",
         /// Where messages go.
         AlertChannel = 13 "alert_channel",
+        /// How many runs may be at work together.
+        Limit = 14 "limit",
     }
 }

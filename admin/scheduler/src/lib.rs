@@ -28,14 +28,15 @@ pub use clock::{Clock, ManualClock, Observed, Sample, SystemClock};
 pub use cron::CronSchedule;
 pub use field_error::FieldError;
 pub use job::{
-    BlockStrategy, Durability, HttpAuth, HttpDraft, HttpMethod, JobDraft, JobSpec, Parts, ScriptDraft, ScriptKind,
-    check_key, check_split, check_tag, validate_app_name,
+    BlockStrategy, Durability, HttpAuth, HttpDraft, HttpMethod, JobDraft, JobSpec, JobTemplate, Parts, ScriptDraft,
+    ScriptKind, check_key, check_priority, check_split, check_tag, hex_digest, validate_app_name,
 };
 pub use plan::{CatchUp, MisfirePolicy, Plan, PlanInput, SkipReason, Skipped, plan};
 pub use queue::{Entry, Ring};
 pub use retry::RetryDelay;
 pub use route::{Labels, RouteStrategy};
-pub use run::{Cause, FireKey, Outcome, Overlap, RunEvent, RunReason, RunState};
+pub use run::limit::{LimitDraft, SlotKey};
+pub use run::{Cause, FireKey, Outcome, Overlap, RunEvent, RunReason, RunState, Traceparent};
 pub use schedule::{CronDraft, DailyDraft, KindDraft, Schedule, ScheduleContext, ScheduleDraft, ScheduleInput};
 pub use shard::{fair_share, shard_of};
 pub use time::Millis;

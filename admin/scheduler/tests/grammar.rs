@@ -83,12 +83,14 @@ fn the_ranges_of_declarations_are_those_of_jobs() {
         let small = i32::try_from(number).expect("a small number");
         match member {
             "flag_after_seconds" => draft.flag_after_seconds = small,
+            "max_concurrent" => (draft.max_concurrent, draft.overlap) = (small, carillon_scheduler::Overlap::Wait),
             "misfire_limit" => draft.misfire_limit = small,
             "misfire_threshold_seconds" => draft.misfire_threshold_seconds = number,
             "misfire_window_seconds" => draft.misfire_window_seconds = number,
             "overlap_queue" => draft.overlap_queue = small,
             "parts" => draft.parts = carillon_scheduler::Parts::Count(small),
             "pause_after_failures" => draft.pause_after_failures = small,
+            "priority" => draft.priority = small,
             "retries" => draft.retries = small,
             "seconds" => draft.schedule = ScheduleDraft::fixed_rate(number),
             "spread_seconds" => draft.schedule.spread_seconds = u32::try_from(number).unwrap_or(u32::MAX),

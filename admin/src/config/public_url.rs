@@ -7,7 +7,7 @@ use crate::config::problem::Problem;
 const SETTING: &str = "public-url";
 
 /// With which the program's own paths begin. Below such a path a request could not be told from one whose path the proxy has taken off.
-const OWN_PATHS: [&str; 30] = [
+const OWN_PATHS: [&str; 31] = [
     "account",
     "alerts",
     "api",
@@ -21,6 +21,7 @@ const OWN_PATHS: [&str; 30] = [
     "healthz",
     "imports",
     "jobs",
+    "limits",
     "login",
     "logout",
     "metrics",

@@ -4,6 +4,7 @@ use actix_web::web;
 
 use crate::web::access::{Route, RouteEntry};
 use crate::web::console::routes as console;
+use crate::web::executor_api::service_callbacks;
 use crate::web::state::State;
 use crate::web::{api, executor_api, health, xxl_console};
 
@@ -20,7 +21,12 @@ pub enum ListenerRole {
 /// Every route that the program always has: `routes` mounts these, and those of `xxl_console` if they are switched on.
 pub fn table() -> Vec<RouteEntry> {
     let api = api::all().into_iter().map(|route| Route { path: format!("{}{}", api::ROOT, route.path), ..route });
-    let groups = executor_api::all().into_iter().chain(health::all()).chain(api).chain(console::all());
+    let groups = executor_api::all()
+        .into_iter()
+        .chain(health::all())
+        .chain(service_callbacks::all())
+        .chain(api)
+        .chain(console::all());
     groups.map(RouteEntry::from).collect()
 }
 
@@ -37,6 +43,8 @@ pub fn routes(config: &mut web::ServiceConfig, role: ListenerRole, state: &State
     }
     // Open, except `/metrics`, which needs the API token.
     health::configure(config);
+    // Open: the path proves itself. It lies below the API, whose other paths need a token.
+    service_callbacks::configure(config);
     // Needs the API token.
     api::configure(config);
     // Needs a session of its own.

@@ -25,6 +25,7 @@ pub mod workflow;
 
 pub use app::apps::App;
 pub use app::declared::words::{DeclarationSetting, DeclaredState};
+pub use app::limits::rules::LimitRule;
 pub use audit::actor::Actor;
 pub use audit::entry::AuditObject;
 pub use calendar::calendars::{CalendarVersion, NamedCalendar};

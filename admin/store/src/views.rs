@@ -55,6 +55,8 @@ views! {
     jobs -> JobStore;
     /// Leases of shards, and the nodes that hold them.
     leases -> LeaseStore;
+    /// Limits of runs that are at work together, and their slots.
+    limits -> LimitStore;
     /// Leases of the loops that executors fire by themselves.
     loops -> LoopStore;
     /// Items of runs, their deliveries and outcomes.

@@ -24,6 +24,12 @@ SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND m
 -- prune
 DELETE FROM run WHERE id IN (SELECT u.value FROM json_each(?) AS u);
 
+-- free_slots
+DELETE FROM limit_slot WHERE run_id IN (SELECT u.value FROM json_each(?) AS u);
+
+-- stale_slots
+SELECT DISTINCT s.run_id FROM limit_slot AS s LEFT JOIN run ON run.id = s.run_id WHERE run.id IS NULL OR run.state NOT IN (1, 2) OR (run.follow & 32) <> 0 LIMIT ?;
+
 -- pending
 SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
 
@@ -126,6 +132,18 @@ UPDATE run_input SET run_id = u.value->>0, expires_at = NULLIF(u.value->>5, 0) F
 -- mark
 UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = run.sends + 1, address = u.value->>2, boot_id = u.value->>3, candidates_id = u.value->>4, route_code = u.value->>5, revision = u.value->>6, app_id = u.value->>7, journal_id = u.value->>8 FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 0 AND run.epoch = u.value->>1;
 
+-- mark_limited
+UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = run.sends + 1, address = u.value->>2, boot_id = u.value->>3, candidates_id = u.value->>4, route_code = u.value->>5, revision = u.value->>6, app_id = u.value->>7, journal_id = u.value->>8, reason = NULL, follow = run.follow | 512 FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 0 AND run.epoch = u.value->>1;
+
+-- lock_limits
+SELECT limit_rule.id, limit_rule.max_runs FROM limit_rule WHERE limit_rule.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY limit_rule.id;
+
+-- taken_slots
+SELECT s.limit_id, s.slot_key, s.slot FROM jsonb_each(?) AS u CROSS JOIN limit_slot AS s ON s.limit_id = u.value->>0 AND s.slot_key = u.value->>1;
+
+-- count_taken_slots
+SELECT s.limit_id, s.slot_key, COUNT(*) FROM jsonb_each(?) AS u CROSS JOIN limit_slot AS s ON s.limit_id = u.value->>0 AND s.slot_key = u.value->>1 GROUP BY s.limit_id, s.slot_key;
+
 -- add_parts
 INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, follow) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.value->>1, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, NULLIF(u.value->>2, ''), run.follow FROM jsonb_each(?) AS u CROSS JOIN run ON run.id = ?;
 
@@ -133,19 +151,19 @@ INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt
 SELECT u.value->>0, u.value->>1 FROM jsonb_each(?) AS u LEFT JOIN job ON job.id = u.value->>0 WHERE job.revision IS NULL OR job.revision <> u.value->>1;
 
 -- unmark
-UPDATE run SET state = 0, sends = run.sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, revision = NULL, journal_id = NULL, address = CASE u.value->>2 WHEN 1 THEN run.address END FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 1 AND run.mark_token = u.value->>1;
+UPDATE run SET state = 0, sends = run.sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, revision = NULL, journal_id = NULL, follow = run.follow & 32255, address = CASE u.value->>2 WHEN 1 THEN run.address END FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 1 AND run.mark_token = u.value->>1;
 
 -- cancel
 UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) AND +run.state = 0;
 
 -- accept
-UPDATE run SET state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, sent_at = COALESCE(run.sent_at, u.value->>1) FROM jsonb_each(?) AS u WHERE run.id = u.value->>0;
+UPDATE run SET state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, sent_at = COALESCE(run.sent_at, u.value->>1), received_at = COALESCE(run.received_at, u.value->>2) FROM jsonb_each(?) AS u WHERE run.id = u.value->>0;
 
 -- settle_successes
-UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state IN (1, 2) AND run.follow = 0 AND (u.value->>6 IS NULL OR (u.value->>6 IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = u.value->>7)));
+UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), received_at = COALESCE(run.received_at, u.value->>6), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state IN (1, 2) AND run.follow = 0 AND (u.value->>7 IS NULL OR (u.value->>7 IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = u.value->>8)));
 
 -- settle
-UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state < 9;
+UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), received_at = COALESCE(run.received_at, u.value->>6), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state < 9;
 
 -- lock_jobs
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures FROM job WHERE job.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY job.id;
@@ -157,10 +175,10 @@ SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.atte
 UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM jsonb_each(?) AS u WHERE run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = u.value->>2 AND run.part = u.value->>3 AND run.attempt > u.value->>4 AND +run.state = 0;
 
 -- retry
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.value->>2, 0, 0, 0, run.follow & 32727 FROM jsonb_each(?) AS u CROSS JOIN run ON run.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.value->>2, 0, 0, 0, run.follow & 32215 FROM jsonb_each(?) AS u CROSS JOIN run ON run.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
-INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params) SELECT u.value->>0, i.params, i.address, i.is_of_part, i.parts, i.part_params FROM jsonb_each(?) AS u CROSS JOIN run_input AS i ON i.run_id = u.value->>1;
+INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params, traceparent, priority) SELECT u.value->>0, i.params, i.address, i.is_of_part, i.parts, i.part_params, i.traceparent, i.priority FROM jsonb_each(?) AS u CROSS JOIN run_input AS i ON i.run_id = u.value->>1;
 
 -- follow_ups
 INSERT INTO follow_up (id, run_id, kind, job_id, at) SELECT u.value->>0, u.value->>1, u.value->>2, u.value->>3, ? FROM jsonb_each(?) AS u WHERE NOT EXISTS (SELECT 1 FROM follow_up AS made WHERE made.id = u.value->>0);
@@ -241,6 +259,12 @@ SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND m
 
 -- prune
 DELETE FROM run WHERE id IN (SELECT unnest(?::bigint[]));
+
+-- free_slots
+DELETE FROM limit_slot WHERE run_id IN (SELECT unnest(?::bigint[]));
+
+-- stale_slots
+SELECT DISTINCT s.run_id FROM limit_slot AS s LEFT JOIN run ON run.id = s.run_id WHERE run.id IS NULL OR run.state NOT IN (1, 2) OR (run.follow & 32) <> 0 LIMIT ?;
 
 -- pending
 SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
@@ -344,6 +368,18 @@ UPDATE run_input SET run_id = u.run_id, expires_at = NULLIF(u.expires_at, 0) FRO
 -- mark
 UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = run.sends + 1, address = u.address, boot_id = NULLIF(u.boot_id, ''), candidates_id = u.candidates_id, route_code = u.route_code, revision = u.revision, app_id = u.app_id, journal_id = NULLIF(u.journal_id, '') FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, epoch, address, boot_id, candidates_id, route_code, revision, app_id, journal_id) WHERE run.id = u.id AND run.state + 0 = 0 AND run.epoch = u.epoch;
 
+-- mark_limited
+UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = run.sends + 1, address = u.address, boot_id = NULLIF(u.boot_id, ''), candidates_id = u.candidates_id, route_code = u.route_code, revision = u.revision, app_id = u.app_id, journal_id = NULLIF(u.journal_id, ''), reason = NULL, follow = run.follow | 512 FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, epoch, address, boot_id, candidates_id, route_code, revision, app_id, journal_id) WHERE run.id = u.id AND run.state + 0 = 0 AND run.epoch = u.epoch;
+
+-- lock_limits
+SELECT limit_rule.id, limit_rule.max_runs FROM limit_rule WHERE limit_rule.id IN (SELECT unnest(?::bigint[])) ORDER BY limit_rule.id FOR UPDATE;
+
+-- taken_slots
+SELECT s.limit_id, s.slot_key, s.slot FROM unnest(?::bigint[], ?::bigint[]) AS u(limit_id, slot_key) JOIN limit_slot AS s ON s.limit_id = u.limit_id AND s.slot_key = u.slot_key;
+
+-- count_taken_slots
+SELECT s.limit_id, s.slot_key, COUNT(*) FROM unnest(?::bigint[], ?::bigint[]) AS u(limit_id, slot_key) JOIN limit_slot AS s ON s.limit_id = u.limit_id AND s.slot_key = u.slot_key GROUP BY s.limit_id, s.slot_key;
+
 -- add_parts
 INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.part, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, NULLIF(u.address, ''), run.follow FROM unnest(?::bigint[], ?::int[], ?::text[]) AS u(id, part, address) JOIN run ON run.id = ?;
 
@@ -351,19 +387,19 @@ INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt
 SELECT u.id, u.revision FROM unnest(?::bigint[], ?::bigint[]) AS u(id, revision) LEFT JOIN job ON job.id = u.id WHERE job.revision IS NULL OR job.revision <> u.revision;
 
 -- unmark
-UPDATE run SET state = 0, sends = run.sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, revision = NULL, journal_id = NULL, address = CASE u.keep WHEN 1 THEN run.address END FROM unnest(?::bigint[], ?::bigint[], ?::int[]) AS u(id, token, keep) WHERE run.id = u.id AND run.state + 0 = 1 AND run.mark_token = u.token;
+UPDATE run SET state = 0, sends = run.sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, revision = NULL, journal_id = NULL, follow = run.follow & 32255, address = CASE u.keep WHEN 1 THEN run.address END FROM unnest(?::bigint[], ?::bigint[], ?::int[]) AS u(id, token, keep) WHERE run.id = u.id AND run.state + 0 = 1 AND run.mark_token = u.token;
 
 -- cancel
 UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE run.id IN (SELECT unnest(?::bigint[])) AND run.state + 0 = 0;
 
 -- accept
-UPDATE run SET state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, sent_at = COALESCE(run.sent_at, u.sent_at) FROM unnest(?::bigint[], ?::bigint[]) AS u(id, sent_at) WHERE run.id = u.id;
+UPDATE run SET state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, sent_at = COALESCE(run.sent_at, u.sent_at), received_at = COALESCE(run.received_at, NULLIF(u.received_at, 0)) FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, sent_at, received_at) WHERE run.id = u.id;
 
 -- settle_successes
-UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, state, code, message, reason, sent_at, app, boot_id) WHERE run.id = u.id AND run.state + 0 IN (1, 2) AND run.follow = 0 AND (NULLIF(u.app, 0) IS NULL OR (NULLIF(u.app, 0) IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = NULLIF(u.boot_id, ''))));
+UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), received_at = COALESCE(run.received_at, NULLIF(u.received_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, state, code, message, reason, sent_at, received_at, app, boot_id) WHERE run.id = u.id AND run.state + 0 IN (1, 2) AND run.follow = 0 AND (NULLIF(u.app, 0) IS NULL OR (NULLIF(u.app, 0) IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = NULLIF(u.boot_id, ''))));
 
 -- settle
-UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, state, code, message, reason, sent_at, app, boot_id) WHERE run.id = u.id AND run.state + 0 < 9;
+UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), received_at = COALESCE(run.received_at, NULLIF(u.received_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, state, code, message, reason, sent_at, received_at, app, boot_id) WHERE run.id = u.id AND run.state + 0 < 9;
 
 -- lock_jobs
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures FROM job WHERE job.id IN (SELECT unnest(?::bigint[])) ORDER BY job.id FOR UPDATE;
@@ -375,10 +411,10 @@ SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.atte
 UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::int[], ?::int[]) AS u(fire_no, job_id, cause, part, attempt) WHERE run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause AND run.part = u.part AND run.attempt > u.attempt AND run.state + 0 = 0;
 
 -- retry
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.follow & 32727 FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.follow & 32215 FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
-INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params) SELECT u.id, i.params, i.address, i.is_of_part, i.parts, i.part_params FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run_input AS i ON i.run_id = u.old;
+INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params, traceparent, priority) SELECT u.id, i.params, i.address, i.is_of_part, i.parts, i.part_params, i.traceparent, i.priority FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run_input AS i ON i.run_id = u.old;
 
 -- follow_ups
 INSERT INTO follow_up (id, run_id, kind, job_id, at) SELECT u.id, u.run_id, u.kind, u.job_id, ? FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::bigint[]) AS u(id, run_id, kind, job_id) WHERE NOT EXISTS (SELECT 1 FROM follow_up AS made WHERE made.id = u.id);
@@ -459,6 +495,12 @@ SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND m
 
 -- prune
 DELETE run FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run ON run.id = u.id;
+
+-- free_slots
+DELETE limit_slot FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN limit_slot ON limit_slot.run_id = u.id;
+
+-- stale_slots
+SELECT DISTINCT s.run_id FROM limit_slot AS s LEFT JOIN run ON run.id = s.run_id WHERE run.id IS NULL OR run.state NOT IN (1, 2) OR (run.follow & 32) <> 0 LIMIT ?;
 
 -- pending
 SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
@@ -562,6 +604,18 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (run_id BIGINT PATH '$[0]', id BIGINT PATH '
 -- mark
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', address VARCHAR(255) PATH '$[2]', boot_id VARCHAR(64) PATH '$[3]', candidates_id BIGINT PATH '$[4]', route_code SMALLINT PATH '$[5]', revision BIGINT PATH '$[6]', app_id BIGINT PATH '$[7]', journal_id VARCHAR(64) PATH '$[8]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 1, run.mark_token = ?, run.marked_at = ?, run.owner = ?, run.sends = run.sends + 1, run.address = u.address, run.boot_id = u.boot_id, run.candidates_id = u.candidates_id, run.route_code = u.route_code, run.revision = u.revision, run.app_id = u.app_id, run.journal_id = u.journal_id WHERE run.state = 0 AND run.epoch = u.epoch;
 
+-- mark_limited
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', address VARCHAR(255) PATH '$[2]', boot_id VARCHAR(64) PATH '$[3]', candidates_id BIGINT PATH '$[4]', route_code SMALLINT PATH '$[5]', revision BIGINT PATH '$[6]', app_id BIGINT PATH '$[7]', journal_id VARCHAR(64) PATH '$[8]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 1, run.mark_token = ?, run.marked_at = ?, run.owner = ?, run.sends = run.sends + 1, run.address = u.address, run.boot_id = u.boot_id, run.candidates_id = u.candidates_id, run.route_code = u.route_code, run.revision = u.revision, run.app_id = u.app_id, run.journal_id = u.journal_id, run.reason = NULL, run.follow = run.follow | 512 WHERE run.state = 0 AND run.epoch = u.epoch;
+
+-- lock_limits
+SELECT limit_rule.id, limit_rule.max_runs FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN limit_rule FORCE INDEX (PRIMARY) ON limit_rule.id = u.id ORDER BY limit_rule.id FOR UPDATE;
+
+-- taken_slots
+SELECT s.limit_id, s.slot_key, s.slot FROM JSON_TABLE(?, '$[*]' COLUMNS (limit_id BIGINT PATH '$[0]', slot_key BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN limit_slot AS s FORCE INDEX (PRIMARY) ON s.limit_id = u.limit_id AND s.slot_key = u.slot_key;
+
+-- count_taken_slots
+SELECT s.limit_id, s.slot_key, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (limit_id BIGINT PATH '$[0]', slot_key BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN limit_slot AS s FORCE INDEX (PRIMARY) ON s.limit_id = u.limit_id AND s.slot_key = u.slot_key GROUP BY s.limit_id, s.slot_key;
+
 -- add_parts
 INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.part, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, NULLIF(u.address, ''), run.follow FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', part INT PATH '$[1]', address VARCHAR(255) PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = ?;
 
@@ -569,19 +623,19 @@ INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt
 SELECT u.id, u.revision FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', revision BIGINT PATH '$[1]')) AS u LEFT JOIN job ON job.id = u.id WHERE job.revision IS NULL OR job.revision <> u.revision;
 
 -- unmark
-UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', token BIGINT PATH '$[1]', keep INT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 0, run.sends = run.sends - 1, run.mark_token = NULL, run.marked_at = NULL, run.boot_id = NULL, run.revision = NULL, run.journal_id = NULL, run.address = CASE u.keep WHEN 1 THEN run.address END WHERE run.state = 1 AND run.mark_token = u.token;
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', token BIGINT PATH '$[1]', keep INT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 0, run.sends = run.sends - 1, run.mark_token = NULL, run.marked_at = NULL, run.boot_id = NULL, run.revision = NULL, run.journal_id = NULL, run.follow = run.follow & 32255, run.address = CASE u.keep WHEN 1 THEN run.address END WHERE run.state = 1 AND run.mark_token = u.token;
 
 -- cancel
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 12, run.reason = ?, run.finished_at = ? WHERE run.state = 0;
 
 -- accept
-UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', sent_at BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, run.sent_at = COALESCE(run.sent_at, u.sent_at);
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', sent_at BIGINT PATH '$[1]', received_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.received_at = COALESCE(run.received_at, u.received_at);
 
 -- settle_successes
-UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]', app BIGINT PATH '$[6]', boot_id VARCHAR(64) PATH '$[7]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.finished_at = ? WHERE run.state IN (1, 2) AND run.follow = 0 AND (u.app IS NULL OR (u.app IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = u.boot_id)));
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]', received_at BIGINT PATH '$[6]', app BIGINT PATH '$[7]', boot_id VARCHAR(64) PATH '$[8]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.received_at = COALESCE(run.received_at, u.received_at), run.finished_at = ? WHERE run.state IN (1, 2) AND run.follow = 0 AND (u.app IS NULL OR (u.app IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = u.boot_id)));
 
 -- settle
-UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]', app BIGINT PATH '$[6]', boot_id VARCHAR(64) PATH '$[7]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.finished_at = ? WHERE run.state < 9;
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]', received_at BIGINT PATH '$[6]', app BIGINT PATH '$[7]', boot_id VARCHAR(64) PATH '$[8]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.received_at = COALESCE(run.received_at, u.received_at), run.finished_at = ? WHERE run.state < 9;
 
 -- lock_jobs
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN job FORCE INDEX (PRIMARY) ON job.id = u.id ORDER BY job.id FOR UPDATE;
@@ -593,10 +647,10 @@ SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.atte
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (fire_no BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]', part INT PATH '$[3]', attempt INT PATH '$[4]')) AS u STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause AND run.part = u.part AND run.attempt > u.attempt SET run.state = 12, run.reason = 'late_result', run.finished_at = ? WHERE run.state = 0;
 
 -- retry
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.follow & 32727 FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.follow & 32215 FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
-INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params) SELECT u.id, i.params, i.address, i.is_of_part, i.parts, i.part_params FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run_input AS i FORCE INDEX (PRIMARY) ON i.run_id = u.old;
+INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params, traceparent, priority) SELECT u.id, i.params, i.address, i.is_of_part, i.parts, i.part_params, i.traceparent, i.priority FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run_input AS i FORCE INDEX (PRIMARY) ON i.run_id = u.old;
 
 -- follow_ups
 INSERT INTO follow_up (id, run_id, kind, job_id, at) SELECT u.id, u.run_id, u.kind, u.job_id, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', run_id BIGINT PATH '$[1]', kind SMALLINT PATH '$[2]', job_id BIGINT PATH '$[3]')) AS u WHERE NOT EXISTS (SELECT 1 FROM follow_up AS made WHERE made.id = u.id);

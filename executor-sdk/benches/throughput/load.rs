@@ -157,6 +157,7 @@ fn batch_run(log_id: usize, job: usize) -> BatchRun {
         epoch: EPOCH,
         not_after: NOT_AFTER,
         phase: None,
+        traceparent: None,
     }
 }
 

@@ -34,12 +34,14 @@ pub const WORDS: &[(&str, &[&str])] = &[
 /// The range of each member that is a number. Members whose name ends with `_seconds`, and `seconds`, are times.
 pub const NUMBERS: &[(&str, RangeInclusive<i64>)] = &[
     ("flag_after_seconds", 0..=86_400),
+    ("max_concurrent", 1..=1_000),
     ("misfire_limit", 1..=1_000),
     ("misfire_threshold_seconds", 1..=86_400),
     ("misfire_window_seconds", 1..=86_400),
     ("overlap_queue", 1..=1_000),
     ("parts", 1..=1_000),
     ("pause_after_failures", 0..=1_000),
+    ("priority", -3_600..=3_600),
     ("retries", 0..=100),
     // The period of a fixed rate, and a fixed delay.
     ("seconds", 1..=31_536_000),
@@ -148,6 +150,8 @@ mod tests {
         );
         assert_eq!(check_number("retries", 101), Err("101 is not allowed; 0 to 100".to_owned()));
         assert_eq!(check_number("timeout_seconds", -1), Err("-1 is not allowed; 0 to 604800 seconds".to_owned()));
+        assert_eq!(check_number("priority", -3_601), Err("-3601 is not allowed; -3600 to 3600".to_owned()));
+        assert_eq!(check_number("max_concurrent", 0), Err("0 is not allowed; 1 to 1000".to_owned()));
         assert!(check_key("Close").unwrap_err().starts_with("'C' is not allowed"));
         assert_eq!((check_key("close_day-2.b"), check_key("").is_err()), (Ok(()), true));
     }

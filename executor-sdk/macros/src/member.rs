@@ -6,7 +6,7 @@ use carillon_cron::members::{check_key, check_number, check_text, check_word, se
 use carillon_cron::{CronFields, Dialect, is_zone};
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Error, Expr, Ident, Lit, LitInt, LitStr};
+use syn::{Error, Expr, ExprUnary, Ident, Lit, LitInt, LitStr, UnOp};
 
 /// The members that give a schedule.
 pub const SCHEDULES: [&str; 4] = ["cron", "unix_cron", "every", "delay"];
@@ -42,6 +42,8 @@ const MEMBERS: &[(&str, Kind)] = &[
     ("every", Kind::Seconds("seconds")),
     ("flag_after", Kind::Seconds("flag_after_seconds")),
     ("handler", Kind::Text("handler")),
+    ("limits", Kind::Texts),
+    ("max_concurrent", Kind::Number),
     ("misfire", Kind::Word),
     ("misfire_limit", Kind::Number),
     ("misfire_threshold", Kind::Seconds("misfire_threshold_seconds")),
@@ -53,6 +55,7 @@ const MEMBERS: &[(&str, Kind)] = &[
     ("params", Kind::Text("params")),
     ("parts", Kind::Parts),
     ("pause_after_failures", Kind::Number),
+    ("priority", Kind::Number),
     ("retries", Kind::Number),
     ("retry_delay", Kind::Delays),
     ("route", Kind::Word),
@@ -153,13 +156,18 @@ fn check_zone(name: &str) -> Result<(), String> {
 }
 
 fn number(member: &str, value: &Expr) -> Result<TokenStream, Error> {
-    let number: &LitInt = match literal(value) {
+    let (sign, digits) = match value {
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => (-1, &**expr),
+        value => (1, value),
+    };
+    let number: &LitInt = match literal(digits) {
         Some(Lit::Int(number)) => number,
         _ => return Err(Error::new_spanned(value, "must be a number")),
     };
-    check_number(member, number.base10_parse()?).map_err(|problem| Error::new(number.span(), problem))?;
+    let meant = sign * number.base10_parse::<i64>()?;
+    check_number(member, meant).map_err(|problem| Error::new(number.span(), problem))?;
     let plain = LitInt::new(number.base10_digits(), number.span());
-    Ok(quote!(#plain))
+    Ok(if sign < 0 { quote!(-#plain) } else { quote!(#plain) })
 }
 
 /// A text such as `90s`.

@@ -45,6 +45,10 @@ fn a_wrong_member_is_a_compile_error() {
         ("name = close", "must be a text in quotes"),
         ("retries = 101", "101 is not allowed; 0 to 100"),
         (r#"retries = "3""#, "must be a number"),
+        ("retries = -1", "-1 is not allowed; 0 to 100"),
+        ("max_concurrent = 0", "0 is not allowed; 1 to 1000"),
+        ("priority = -3601", "-3601 is not allowed; -3600 to 3600"),
+        (r#"limits = "api""#, "must be a list of texts, such as [\"a\", \"b\"]"),
         (r#"misfire = "run""#, "`run` is not allowed; allowed: fire_once, skip, fire_all, fire_within"),
         (r#"retries = 1, retries = 2"#, "`retries` is given twice"),
         (r#"tags = "a""#, "must be a list of texts, such as [\"a\", \"b\"]"),
@@ -55,6 +59,13 @@ fn a_wrong_member_is_a_compile_error() {
     assert!(
         problem("colour = 1").starts_with("`colour` is no member of a declaration; allowed: name, app, library, after")
     );
+}
+
+#[test]
+fn members_of_limits_become_calls() {
+    let members = quote!(max_concurrent = 3, limits = ["api"], priority = -60);
+    let code = expand(members, FUNCTION.parse().unwrap()).unwrap().to_string();
+    assert!(code.contains(&quote!(.max_concurrent(3).limits(["api"]).priority(-60)).to_string()), "{code}");
 }
 
 #[test]

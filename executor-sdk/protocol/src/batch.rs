@@ -34,6 +34,9 @@ pub struct BatchRun {
     /// See [`PHASE`](crate::headers::PHASE).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
+    /// See [`TRACEPARENT`](crate::headers::TRACEPARENT).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
 }
 
 /// Answer to `POST /runs`. A code other than 200 refuses all runs.
@@ -65,6 +68,9 @@ pub struct RunAnswer {
     /// Of a run that the executor had already: `queued`, `running` or `finished`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_state: Option<String>,
+    /// See [`RECEIVED_AT`](crate::headers::RECEIVED_AT).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received_at: Option<i64>,
 }
 
 #[cfg(test)]
@@ -83,6 +89,7 @@ mod tests {
             epoch: 3,
             not_after: 9,
             phase: None,
+            traceparent: None,
         };
         let batch = RunBatch { runs: vec![item] };
         let json = serde_json::to_string(&batch).unwrap();
@@ -92,8 +99,9 @@ mod tests {
 
     #[test]
     fn each_run_has_its_own_answer() {
-        let refused = RunAnswer { log_id: 2, code: 500, msg: Some("no".into()), run_state: None };
-        let running = RunAnswer { log_id: 1, code: 200, msg: None, run_state: Some("running".into()) };
+        let refused = RunAnswer { log_id: 2, code: 500, msg: Some("no".into()), run_state: None, received_at: None };
+        let running =
+            RunAnswer { log_id: 1, code: 200, msg: None, run_state: Some("running".into()), received_at: Some(7) };
         let answer = BatchAnswer::new(vec![running, refused]);
         let json = serde_json::to_vec(&answer).unwrap();
         let Verdict::Accepted { content: Some(content), .. } = parse_answer(200, &json) else {

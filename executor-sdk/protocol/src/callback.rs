@@ -28,6 +28,14 @@ pub struct CallbackItem {
     /// Result text; a value that is not a string is kept as its JSON.
     #[serde(rename = "handleMsg")]
     pub message: Option<String>,
+    /// Carillon's own: when the executor received the request for the run, by its own clock, UTC epoch milliseconds; 0: not known.
+    #[serde(rename = "receivedAt", skip_serializing_if = "is_zero")]
+    pub received_at: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(number: &i64) -> bool {
+    *number == 0
 }
 
 /// The results of one body.
@@ -213,6 +221,7 @@ members! {
         "logDateTim" | "logDateTime" => result.log_date_time: int64,
         "handleCode" => result.code: int32,
         "handleMsg" => result.message: optional_text,
+        "receivedAt" => result.received_at: int64,
         "executeResult" => nested: value,
     }
 }

@@ -24,6 +24,10 @@ pub const PHASE: &str = "Carillon-Phase";
 pub const PHASE_ITEMS: &str = "items";
 /// All items have their outcomes; the parameters are a [`Reduction`](crate::Reduction).
 pub const PHASE_REDUCE: &str = "reduce";
+/// On requests of HTTP jobs: where the service that answers 202 reports the end of the run.
+pub const CALLBACK: &str = "Carillon-Callback";
+/// On `/run`: the W3C trace context of the run.
+pub const TRACEPARENT: &str = "traceparent";
 /// On `/kill`: the run of the job that is killed.
 pub const RUN_ID: &str = "Carillon-Run-Id";
 /// On `/api/registry`, `/api/callback` and answers to `/run`: random for each start of an executor.
@@ -38,6 +42,8 @@ pub const CAPABILITIES: &str = "Carillon-Capabilities";
 pub const WEIGHT: &str = "Carillon-Weight";
 /// On `/api/registry`: `key=value,key2=value2`; jobs may require labels. An operator's setting wins.
 pub const LABELS: &str = "Carillon-Labels";
+/// On answers to `/run`: when the executor received the request, by its own clock, UTC epoch milliseconds.
+pub const RECEIVED_AT: &str = "Carillon-Received-At";
 /// On `/api/registry`: the digest of the jobs that the executor's program declares, see [`Declaration`](crate::Declaration).
 pub const DECLARED: &str = "Carillon-Declared";
 /// On answers to `/run` for a run that the executor already has, and to `/log`: `queued`, `running` or `finished`.

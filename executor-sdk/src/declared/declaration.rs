@@ -171,6 +171,15 @@ impl Declaration {
         self.with("tags", texts(tags), Ok(()))
     }
 
+    /// The limits of the admin that its runs keep, at most 4: of its app, or shared.
+    #[must_use]
+    pub fn limits<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let names: Vec<&str> = names.into_iter().collect();
+        let checked =
+            if names.len() <= 4 { Ok(()) } else { Err(format!("has {} names; at most 4 are allowed", names.len())) };
+        self.with("limits", texts(names), checked)
+    }
+
     /// Splits each fire into this number of parts, up to 1,000.
     #[must_use]
     pub fn parts(self, parts: u32) -> Self {
@@ -280,6 +289,10 @@ members! {
     overlap(rule: &str) => "overlap", rule, check_word("overlap", rule);
     /// How many runs may wait under `wait`, up to 1,000.
     overlap_queue(number: u32) => "overlap_queue", number, check_number("overlap_queue", number.into());
+    /// How many fires of the job may be open at once, up to 1,000; more than one need another rule than `allow`.
+    max_concurrent(number: u32) => "max_concurrent", number, check_number("max_concurrent", number.into());
+    /// In a line, its runs go before those that have waited for at most this number of seconds longer, up to 3,600; negative: after them.
+    priority(seconds: i32) => "priority", seconds, check_number("priority", seconds.into());
     /// What an executor does with a run while another one of the job is there: `serial`, `discard_later` or `cover_early`.
     block(strategy: &str) => "block", strategy, check_word("block", strategy);
     /// After how many failed fires in a row the job is paused, up to 1,000; 0: never.

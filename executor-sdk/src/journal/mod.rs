@@ -4,6 +4,7 @@
 //! second cost a few dozen syncs and no entry waits for more than two. The invariant: a run is answered "accepted" only
 //! after its line is durable, and a result is called back only after its line is.
 
+mod data_dir;
 mod identity;
 mod journal;
 mod record;
@@ -12,6 +13,7 @@ mod segments;
 mod write_queue;
 mod writer;
 
+pub(crate) use data_dir::DataDir;
 pub(crate) use journal::Journal;
 pub use segments::Durability;
 pub(crate) use write_queue::{CompletionSink, Completions};

@@ -80,7 +80,7 @@ impl Recovery {
                 continue;
             };
             let (code, message) = run.result.unwrap_or((FAILURE, Some(INTERRUPTED.to_owned())));
-            let item = CallbackItem { log_id, log_date_time: run.due_at, code, message };
+            let item = CallbackItem { log_id, log_date_time: run.due_at, code, message, received_at: 0 };
             record::write_accepted(&mut lines, log_id, run.due_at, run.attempt, run.fire_key.as_deref());
             record::write_result_of(&mut lines, &item);
             if let Some(key) = run.fire_key {

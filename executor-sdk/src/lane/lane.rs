@@ -203,7 +203,8 @@ impl Lanes {
             while let Some(WaitingRun { run, handler, .. }) = self.next(job_id) {
                 self.seen_runs.set_running(run.request.log_id);
                 let ctx = JobContext::new(Arc::clone(&run), self.logs.open(&run.request));
-                self.report(execute(&run, &*handler, ctx).await);
+                let span = run.span();
+                self.report(tracing::Instrument::instrument(execute(&run, &*handler, ctx), span).await);
             }
         };
         tokio::select! {

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     fn result(code: i32, text: &str) -> CallbackItem {
-        CallbackItem { log_id: 0, log_date_time: 0, code, message: Some(text.to_owned()) }
+        CallbackItem { log_id: 0, log_date_time: 0, code, message: Some(text.to_owned()), received_at: 0 }
     }
 
     #[test]

@@ -21,6 +21,10 @@ pub(crate) struct RunMeta {
     pub(crate) not_after: Option<i64>,
     /// See [`PHASE`](carillon_protocol::headers::PHASE).
     pub(crate) phase: Option<String>,
+    /// The W3C trace context of the run.
+    pub(crate) traceparent: Option<String>,
+    /// When its request was read, by this machine's clock, UTC epoch milliseconds.
+    pub(crate) received_at: i64,
 }
 
 /// A run that was accepted.
@@ -36,6 +40,18 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn new(request: RunRequest, meta: RunMeta) -> Self {
         Self { request, meta, stop: CancellationToken::new(), cancel_reason: OnceLock::new() }
+    }
+
+    /// What the handler logs through `tracing` carries its fields.
+    pub(crate) fn span(&self) -> tracing::Span {
+        let RunRequest { log_id, job_id, .. } = self.request;
+        tracing::info_span!("run", run.id = log_id, job.id = job_id, trace.id = self.trace_id())
+    }
+
+    /// The second member of `traceparent`; empty if there is none.
+    fn trace_id(&self) -> &str {
+        let traceparent = self.meta.traceparent.as_deref().unwrap_or_default();
+        traceparent.split('-').nth(1).unwrap_or_default()
     }
 
     /// Cancels the run; the first reason is kept.
@@ -60,6 +76,7 @@ impl Run {
             log_date_time: self.request.log_date_time,
             code,
             message: message.map(cut),
+            received_at: self.meta.received_at,
         }
     }
 

@@ -22,7 +22,7 @@ use super::request_check::RequestCheck;
 use crate::job_log::JobLogs;
 use crate::journal::{CompletionSink, Completions, Journal};
 use crate::loops::Loops;
-use crate::run::{Phase, RunMeta};
+use crate::run::{Phase, RunMeta, wall_clock};
 
 /// Bytes of a body of `/run`, as in Java; all others are small.
 const MAX_RUN_BODY: usize = 5 << 20;
@@ -144,6 +144,7 @@ async fn run(
 ) -> Result<HttpResponse, actix_web::Error> {
     let meta = meta(request.headers()).map_err(refusal)?;
     let run: RunRequest = body.parse()?;
+    let received_at = meta.received_at;
     let reply = match endpoints.is_for_another_journal(request.headers(), run.log_id) {
         true => Reply::OtherJournal,
         false => endpoints.admission.admit(run, meta, &sink).await,
@@ -153,7 +154,7 @@ async fn run(
         .insert_header((CONTENT_TYPE, "application/json"))
         .insert_header((headers::BOOT_ID, endpoints.boot_id.as_str()));
     Ok(match reply {
-        Reply::Accepted => response.json(Answer::ok()),
+        Reply::Accepted => response.insert_header((headers::RECEIVED_AT, received_at)).json(Answer::ok()),
         Reply::AlreadyHere(state) => response
             .insert_header((headers::RUN_STATE, state))
             .json(Answer::ok().with_msg(format!("already have it: {state}"))),
@@ -175,13 +176,14 @@ async fn run_batch(
     if batch.runs.len() > MAX_BATCH_RUNS {
         return Err(refusal(format!("{} runs in one request; at most {MAX_BATCH_RUNS} are taken", batch.runs.len())));
     }
-    let answers = batch.runs.into_iter().map(|item| endpoints.answer_one(item, &sink));
+    let received_at = wall_clock::now_ms();
+    let answers = batch.runs.into_iter().map(|item| endpoints.answer_one(item, received_at, &sink));
     let answer = BatchAnswer::new(join_all(answers).await);
     Ok(HttpResponse::Ok().insert_header((headers::BOOT_ID, endpoints.boot_id.as_str())).json(answer))
 }
 
 impl Endpoints {
-    async fn answer_one(&self, item: BatchRun, sink: &CompletionSink) -> RunAnswer {
+    async fn answer_one(&self, item: BatchRun, received_at: i64, sink: &CompletionSink) -> RunAnswer {
         let log_id = item.run.log_id;
         let meta = RunMeta {
             fire_key: Some(item.fire_key),
@@ -189,10 +191,12 @@ impl Endpoints {
             attempt: item.attempt.max(1),
             not_after: Some(item.not_after),
             phase: item.phase,
+            traceparent: item.traceparent,
+            received_at,
         };
-        let answer = |code, msg, run_state| RunAnswer { log_id, code, msg, run_state };
+        let answer = |code, msg, run_state| RunAnswer { log_id, code, msg, run_state, received_at: None };
         match self.admission.admit(item.run, meta, sink).await {
-            Reply::Accepted => answer(SUCCESS, None, None),
+            Reply::Accepted => RunAnswer { received_at: Some(received_at), ..answer(SUCCESS, None, None) },
             Reply::AlreadyHere(state) => answer(SUCCESS, None, Some(state.to_owned())),
             Reply::Refused(reason) => answer(FAILURE, Some(reason), None),
             Reply::OtherJournal => answer(OTHER_JOURNAL, None, None),
@@ -319,6 +323,9 @@ fn meta(from: &HeaderMap) -> Result<RunMeta, String> {
         attempt: u32::try_from(attempt.max(1)).unwrap_or(u32::MAX),
         not_after: number(from, headers::NOT_AFTER)?,
         phase: text(from, headers::PHASE)?,
+        // A proxy may have spoiled it: the run does not depend on it.
+        traceparent: text(from, headers::TRACEPARENT).unwrap_or_default(),
+        received_at: wall_clock::now_ms(),
     })
 }
 

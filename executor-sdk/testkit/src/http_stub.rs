@@ -88,13 +88,17 @@ struct Replies {
 pub struct HttpStub {
     /// `http://127.0.0.1:port`, without a final slash, as executors in Go and Python register it.
     pub address: String,
+    /// The requests that `record` has kept.
     pub calls: watch::Sender<Vec<Call>>,
     replies: Arc<Mutex<Replies>>,
     server: Mutex<JoinSet<()>>,
 }
 
 impl HttpStub {
-    /// `record` says of each request whether to keep it.
+    /// `record` sees each request before it is answered, and says whether to keep it.
+    ///
+    /// # Panics
+    /// The listener has no address.
     pub fn start(listener: TcpListener, record: impl Fn(&Call, &Reply) -> bool + Send + Sync + 'static) -> Self {
         let address = format!("http://{}", listener.local_addr().unwrap());
         let (calls, replies) = (watch::Sender::default(), Arc::<Mutex<Replies>>::default());
@@ -120,14 +124,20 @@ impl HttpStub {
         Self { address, calls, replies, server: Mutex::new(server) }
     }
 
+    /// To each request that has no reply of its own. Replies are not set while another thread has panicked with them.
+    ///
+    /// # Panics
+    /// As said. Also of the methods below.
     pub fn reply(&self, reply: Reply) {
         self.replies.lock().unwrap().default = Some(reply);
     }
 
+    /// To each request of this path, with its query.
     pub fn reply_to(&self, path: &str, reply: Reply) {
         self.replies.lock().unwrap().by_path.insert(path.to_owned(), reply);
     }
 
+    /// To each request for the log of this run.
     pub fn reply_to_log_of(&self, run_id: i64, reply: Reply) {
         self.replies.lock().unwrap().by_run.insert(run_id, reply);
     }
@@ -212,7 +222,13 @@ async fn serve(stream: TcpStream, answer: &(impl Fn(Call) -> Reply + Sync)) -> i
 /// The answer to a batch of which every run is accepted.
 fn accepted_batch(body: &str) -> String {
     let batch: RunBatch = serde_json::from_str(body).unwrap_or_default();
-    let accepted = |run: &BatchRun| RunAnswer { log_id: run.run.log_id, code: SUCCESS, msg: None, run_state: None };
+    let accepted = |run: &BatchRun| RunAnswer {
+        log_id: run.run.log_id,
+        code: SUCCESS,
+        msg: None,
+        run_state: None,
+        received_at: None,
+    };
     serde_json::to_string(&BatchAnswer::new(batch.runs.iter().map(accepted).collect())).unwrap_or_default()
 }
 

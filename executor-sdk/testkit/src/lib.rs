@@ -18,7 +18,7 @@ pub use api_client::{Answer, ApiClient, http_client};
 pub use authority::{Authority, CertificatePair};
 pub use carillon_executor::{JobContext, JobContextBuilder};
 pub use clock::now_ms;
-pub use http_stub::{Call, Reply};
+pub use http_stub::{Call, HttpStub, Reply};
 pub use port::{ReservedPort, free_port};
 pub use program::{Memory, Process, Program, ProgramSettings, Usage};
 pub use recording_executor::{Callback, Receipt, RecordingExecutor};

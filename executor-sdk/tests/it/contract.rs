@@ -22,6 +22,8 @@ async fn a_run_goes_from_request_to_callback() {
     let item = admin.result(7).await;
     assert_eq!((item.code, item.message.as_deref()), (200, Some("42 rows")));
     assert_eq!(item.log_date_time, DUE_AT);
+    assert!(answer.received_at.is_some_and(|at| at > 0), "{:?}", answer.received_at);
+    assert_eq!(Some(item.received_at), answer.received_at, "once more with the result, which may overtake the answer");
 
     let calls = admin.calls();
     let registry = &calls[0];
@@ -65,6 +67,27 @@ async fn requests_without_the_token_are_refused() {
     assert_eq!(admin.results(), []);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_handler_gets_the_trace_context_of_its_run() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    let traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".to_owned();
+    let body = serde_json::to_value(run(1, "trace")).unwrap();
+    worker.post("/run", &body, &[(headers::TRACEPARENT, traceparent.clone())]).await;
+    assert_eq!(admin.result(1).await.message, Some(traceparent.clone()));
+    let item = BatchRun {
+        run: run(2, "trace"),
+        attempt: 1,
+        not_after: i64::MAX,
+        traceparent: Some(traceparent.clone()),
+        ..BatchRun::default()
+    };
+    worker.post("/runs", &serde_json::to_value(RunBatch { runs: vec![item] }).unwrap(), &[]).await;
+    assert_eq!(admin.result(2).await.message, Some(traceparent));
+    worker.run(&run(3, "trace")).await;
+    assert_eq!(admin.result(3).await.message.as_deref(), Some("none"));
+}
+
 // covers: V1
 #[tokio::test(flavor = "multi_thread")]
 async fn a_compressed_body_is_refused() {
@@ -99,7 +122,8 @@ async fn each_run_of_a_batch_has_its_own_answer() {
     let answer = worker.post("/runs", &batch, &[]).await;
     let Value::Array(answers) = answer.body["content"].clone() else { panic!("{}", answer.body) };
     assert_eq!(answers[0], json!({"logId": 1, "code": 200, "runState": "finished"}));
-    assert_eq!(answers[1], json!({"logId": 2, "code": 200}));
+    assert!(answers[1]["receivedAt"].is_i64(), "{}", answers[1]);
+    assert_eq!((&answers[1]["logId"], &answers[1]["code"]), (&json!(2), &json!(200)));
     assert_eq!(answers[2], json!({"logId": 3, "code": 500, "msg": "job handler [nope] not found."}));
     assert!(answers[3]["msg"].as_str().unwrap().starts_with("expired: "), "{}", answers[3]);
     assert_eq!(admin.result(2).await.code, 200);

@@ -32,11 +32,12 @@ pub struct Worker {
     task: Option<JoinHandle<Result<(), Error>>>,
 }
 
-/// The answer to a request: its body, and the headers with the state of a repeated run and the boot id.
+/// The answer to a request: its body, and the headers with the state of a repeated run, the boot id and the time of receipt.
 pub struct Answer {
     pub body: Value,
     pub state: Option<String>,
     pub boot_id: Option<String>,
+    pub received_at: Option<i64>,
 }
 
 impl Answer {
@@ -71,6 +72,7 @@ fn with_jobs(builder: ExecutorBuilder, handlers: &HandlerState) -> ExecutorBuild
     let (gate, started) = (Arc::clone(&handlers.gate), Arc::clone(&handlers.started));
     builder
         .job("ok", |_: JobContext| async { Ok(()) })
+        .job("trace", |ctx: JobContext| async move { Ok(ctx.traceparent().unwrap_or("none").to_owned()) })
         .job("echo", |ctx: JobContext| async move { Ok(ctx.params().to_owned()) })
         .job("fail", |_: JobContext| async {
             let number: i32 = "x".parse()?;
@@ -143,7 +145,8 @@ impl Worker {
         assert_eq!(answer.headers()["content-type"], "application/json");
         let header = |name| answer.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
         let (state, boot_id) = (header(headers::RUN_STATE), header(headers::BOOT_ID));
-        Answer { state, boot_id, body: answer.json().await.unwrap() }
+        let received_at = header(headers::RECEIVED_AT).map(|at| at.parse().unwrap());
+        Answer { state, boot_id, received_at, body: answer.json().await.unwrap() }
     }
 
     pub async fn run(&self, request: &RunRequest) -> Answer {

@@ -65,6 +65,7 @@ object-executor-token = executor token
 object-alert = alert
 object-alert-rule = alert rule
 object-alert-channel = alert channel
+object-limit = limit
 # Members that no form has.
 member-empty = (empty)
 member-anchor = Intervals count from

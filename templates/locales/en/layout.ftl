@@ -8,6 +8,7 @@ nav-forecast = Forecast
 nav-reports = Reports
 nav-alerts = Alerts
 nav-calendars = Calendars
+nav-limits = Limits
 nav-misfires = Misfires
 nav-executors = Executors
 nav-nodes = Nodes

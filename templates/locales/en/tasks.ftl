@@ -22,6 +22,7 @@ task-advance = Child jobs, workflows and fixed delays
 task-unmark = Return of runs that were not sent
 task-route-refresh = List of executors
 task-pauses = List of paused apps
+task-limits = Limits of runs
 task-resolve = Runs without an answer
 task-monitor = Runs at executors
 task-lease-ends = Ends of executors' leases

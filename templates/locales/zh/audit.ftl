@@ -62,6 +62,7 @@ object-executor-token = 执行器令牌
 object-alert = 报警
 object-alert-rule = 报警规则
 object-alert-channel = 报警渠道
+object-limit = 限制
 # 表单中没有的字段
 member-empty = （空）
 member-anchor = 间隔起算时间

@@ -8,6 +8,7 @@ nav-forecast = 调度预测
 nav-reports = 统计报表
 nav-alerts = 报警
 nav-calendars = 日历
+nav-limits = 限制
 nav-misfires = 调度过期
 nav-executors = 执行器管理
 nav-nodes = 调度中心节点

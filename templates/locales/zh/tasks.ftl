@@ -19,6 +19,7 @@ task-advance = 子任务、工作流与固定延迟
 task-unmark = 退回未发送的运行
 task-route-refresh = 执行器列表
 task-pauses = 已暂停的应用列表
+task-limits = 运行数量限制
 task-resolve = 未答复的运行
 task-monitor = 执行器上的运行
 task-lease-ends = 执行器租约的到期

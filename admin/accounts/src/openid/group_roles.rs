@@ -86,15 +86,7 @@ mod tests {
     use super::*;
 
     fn app(id: i64, name: &str) -> App {
-        App {
-            id,
-            name: name.to_owned(),
-            title: String::new(),
-            own_tokens_only: false,
-            runs_scripts: false,
-            declarations: carillon_store::DeclarationSetting::default(),
-            created_at: 0,
-        }
+        App::new(id, name)
     }
 
     fn former(name: &str, app_id: i64) -> FormerName {

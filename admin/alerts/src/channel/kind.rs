@@ -31,4 +31,24 @@ impl ChannelKind {
     pub const fn has_secret_url(self) -> bool {
         matches!(self, Self::Slack | Self::Teams | Self::Dingtalk | Self::Feishu | Self::Wecom)
     }
+
+    /// Its requests may be signed with a secret.
+    pub const fn may_sign(self) -> bool {
+        matches!(self, Self::Webhook | Self::Dingtalk | Self::Feishu)
+    }
+
+    /// The key of its name in the catalogue.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Email => "channel-email",
+            Self::Webhook => "channel-webhook",
+            Self::Slack => "channel-slack",
+            Self::Teams => "channel-teams",
+            Self::Dingtalk => "channel-dingtalk",
+            Self::Feishu => "channel-feishu",
+            Self::Wecom => "channel-wecom",
+            Self::Pagerduty => "channel-pagerduty",
+            Self::File => "channel-file",
+        }
+    }
 }

@@ -124,7 +124,7 @@ impl Completer {
                 Err(error) => {
                     tracing::warn!(%error, "accepted runs could not be written yet");
                     let now = self.cx.clock.monotonic();
-                    chunk.iter().for_each(|(run_id, sent_at)| self.outcomes.accepted(*run_id, *sent_at, now));
+                    chunk.iter().for_each(|run| self.outcomes.accepted(*run, now));
                     did.has_failed = true;
                 }
             }

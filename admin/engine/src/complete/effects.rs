@@ -7,6 +7,7 @@ use foldhash::HashMap;
 
 use crate::complete::followed_runs::FollowedRuns;
 use crate::context::{Context, MAX_LOGGED_BYTES};
+use crate::dispatch::limits::gate::LimitGate;
 use crate::dispatch::overlap_tracker::OverlapTracker;
 use crate::plan::backfill_releaser::OpenBackfillRuns;
 use crate::plan::due_queue::DueQueue;
@@ -21,6 +22,7 @@ pub struct Effects {
     pub wakes: Arc<ScanWakes>,
     pub backfill_runs: Arc<OpenBackfillRuns>,
     pub followed: Arc<FollowedRuns>,
+    pub limits: Arc<LimitGate>,
 }
 
 impl Effects {
@@ -35,6 +37,9 @@ impl Effects {
         self.backfill_runs.ended(ended.clone());
         for run in self.overlaps.ended(ended) {
             self.queue.insert_now(run, now);
+        }
+        if !settled.freed.is_empty() {
+            self.limits.freed();
         }
         for shard in &settled.to_scan {
             self.wakes.wake_holder(*shard);

@@ -10,6 +10,8 @@ use parking_lot::Mutex;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendInFlight {
     pub sent_at: Millis,
+    /// When its executor received it, by that one's clock; known with its answer, if at all.
+    pub received_at: Option<Millis>,
     /// Its result is here already.
     pub settled: bool,
 }
@@ -30,7 +32,7 @@ impl InFlight {
         let mut requests = self.0.lock();
         requests.last += 1;
         let number = requests.last;
-        requests.runs.insert(run_id, (number, SendInFlight { sent_at, settled: false }));
+        requests.runs.insert(run_id, (number, SendInFlight { sent_at, received_at: None, settled: false }));
         RequestGuard { run_id, number, in_flight: self }
     }
 
@@ -85,9 +87,9 @@ mod tests {
         let (of_batch, refused) = (in_flight.begin(7, 10), in_flight.begin(8, 10));
         let single = in_flight.begin(7, 20);
         drop(of_batch);
-        assert_eq!(refused.end(), Some(SendInFlight { sent_at: 10, settled: false }));
+        assert_eq!(refused.end(), Some(SendInFlight { sent_at: 10, received_at: None, settled: false }));
         assert_eq!((in_flight.settled(7), in_flight.contains(8)), (Some(20), false), "its result is recorded");
-        assert_eq!(single.end(), Some(SendInFlight { sent_at: 20, settled: true }));
+        assert_eq!(single.end(), Some(SendInFlight { sent_at: 20, received_at: None, settled: true }));
         assert!(!in_flight.contains(7));
         let (first, _second) = (in_flight.begin(7, 30), in_flight.begin(7, 40));
         assert_eq!(first.end(), None);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{Millis, RunEvent, RunReason};
+use carillon_scheduler::{RunEvent, RunReason};
 use foldhash::HashMap;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
@@ -13,7 +13,7 @@ use tokio::sync::{Notify, oneshot};
 use crate::complete::in_flight::InFlight;
 use crate::complete::pending_outcomes::{PendingGuard, PendingOutcomes};
 use crate::complete::unsent::UnsentRuns;
-use carillon_store::run::settle::finding::{Reporter, RunReport};
+use carillon_store::run::settle::finding::{AcceptedRun, Reporter, RunReport};
 use carillon_store::run::settle::outcomes::may_fail;
 
 /// Reports of one write.
@@ -120,13 +120,13 @@ pub enum Failure {
 
 /// A request that an executor has taken.
 struct Accepted {
-    sent_at: Millis,
+    run: AcceptedRun,
     since: Duration,
 }
 
-/// Accepted runs that are written now, and when their requests left.
+/// Accepted runs that are written now.
 pub struct DueAcceptances {
-    pub runs: Vec<(i64, Millis)>,
+    pub runs: Vec<AcceptedRun>,
     _hold: PendingGuard,
 }
 
@@ -300,11 +300,11 @@ impl OutcomeQueue {
         self.wake.notify_one();
     }
 
-    pub fn accepted(&self, run_id: i64, sent_at: Millis, now: Duration) {
-        let accepted = Accepted { sent_at, since: now };
+    pub fn accepted(&self, run: AcceptedRun, now: Duration) {
+        let accepted = Accepted { run, since: now };
         let mut work = self.work.lock();
         let is_first = work.accepted.is_empty();
-        work.accepted.insert(run_id, accepted);
+        work.accepted.insert(run.run_id, accepted);
         drop(work);
         if is_first {
             self.wake.notify_one();
@@ -415,20 +415,21 @@ impl OutcomeQueue {
         work.failed.get(&run_id).map(|it| it.again_at <= now)
     }
 
-    /// Notes when the requests of accepted runs left: that they were accepted need not be written any more.
+    /// Notes when the requests of accepted runs left and were received: that they were accepted need not be written any more.
     pub fn take_accepted_of(&self, reports: &mut [RunReport]) {
         let mut work = self.work.lock();
         for report in reports {
-            let accepted = work.accepted.remove(&report.run_id);
-            report.sent_at = report.sent_at.or(accepted.map(|it| it.sent_at));
+            let Some(Accepted { run, .. }) = work.accepted.remove(&report.run_id) else { continue };
+            report.sent_at = report.sent_at.or(Some(run.sent_at));
+            report.received_at = report.received_at.or(run.received_at);
         }
     }
 
     pub fn take_accepted(&self, before: Duration) -> DueAcceptances {
         let mut work = self.work.lock();
         let due = work.accepted.extract_if(|_, it| it.since <= before);
-        let runs: Vec<(i64, Millis)> = due.map(|(run_id, it)| (run_id, it.sent_at)).collect();
-        let hold = self.held.hold(runs.iter().map(|(run_id, _)| *run_id).collect());
+        let runs: Vec<AcceptedRun> = due.map(|(_, it)| it.run).collect();
+        let hold = self.held.hold(runs.iter().map(|run| run.run_id).collect());
         DueAcceptances { runs, _hold: hold }
     }
 }

@@ -10,6 +10,7 @@ fn failure(run_id: i64, bytes: usize) -> RunReport {
         message: Some("x".repeat(bytes)),
         reason: None,
         sent_at: None,
+        received_at: None,
         reporter: None,
         not_before: None,
     }
@@ -92,12 +93,12 @@ fn a_report_whose_request_has_ended_is_kept() {
 #[test]
 fn a_run_is_held_until_its_outcome_is_written() {
     let queue = OutcomeQueue::default();
-    queue.accepted(1, 0, Duration::ZERO);
+    queue.accepted(AcceptedRun::sent(1, 0), Duration::ZERO);
     queue.enqueue_internal(failure(2, 1));
     let (due, reports) = (queue.take_accepted(Duration::ZERO), queue.take_reports(Lane::Others, Duration::ZERO));
     assert!(queue.holds(1) && queue.holds(2), "while they are written");
     // The write failed: it waits again.
-    queue.accepted(1, 0, Duration::ZERO);
+    queue.accepted(AcceptedRun::sent(1, 0), Duration::ZERO);
     drop((due, reports));
     assert!(queue.holds(1) && !queue.holds(2));
     let mut reports = [failure(1, 1)];

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 
 use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
+use crate::dispatch::limits::gate::LimitGate;
 use crate::plan::due_queue::DueQueue;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
@@ -22,6 +23,7 @@ pub struct Unmarker {
     pub cx: Arc<Context>,
     pub outcomes: Arc<OutcomeQueue>,
     pub queue: Arc<DueQueue>,
+    pub limits: Arc<LimitGate>,
 }
 
 impl Service for Unmarker {
@@ -80,6 +82,9 @@ impl Unmarker {
         let count = back.len();
         for (run, _) in back {
             self.queue.insert(run.clone(), again_at);
+        }
+        if unmarked.freed > 0 {
+            self.limits.freed();
         }
         Ok((count, unmarked.held_up.is_empty()))
     }

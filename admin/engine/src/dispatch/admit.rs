@@ -11,6 +11,7 @@ use foldhash::{HashMap, HashMapExt as _, HashSet};
 use tokio_util::task::TaskTracker;
 
 use crate::context::Context;
+use crate::dispatch::limits::gate::LimitGate;
 use crate::dispatch::overlap_tracker::{FireId, OverlapTracker, POLL};
 use crate::dispatch::stages::AdmittedRun;
 use crate::job_cache::{CachedJob, JobsById};
@@ -25,6 +26,7 @@ pub struct Admitter {
     pub cx: Arc<Context>,
     pub overlaps: Arc<OverlapTracker>,
     pub queue: Arc<DueQueue>,
+    pub limits: Arc<LimitGate>,
     pub killer: Arc<RunKiller>,
     pub tasks: TaskTracker,
 }
@@ -130,16 +132,17 @@ impl Admitter {
         let (of_open, runs): (Vec<_>, Vec<_>) =
             runs.into_iter().partition(|run| open.contains(&(run.cause, run.fire_no)));
         let fires = fires_of(runs);
-        let is_open = !open.is_empty() || rule == Overlap::Wait && self.has_earlier_due(&fires, others);
+        let ahead = if rule == Overlap::Wait { self.ahead_of(&fires, others) } else { 0 };
         let queue = usize::try_from(job.stored.overlap_queue).unwrap_or_default();
-        let decision = overlap::decide(rule, queue, is_open, fires.len());
+        let max = usize::try_from(job.stored.max_concurrent).unwrap_or(1).max(1);
+        let mut decision = overlap::decide(rule, queue, (open.len() + ahead, max), fires.len());
+        if rule == Overlap::Wait {
+            self.keep_accepted(&fires, others, &mut decision);
+        }
         let pick =
             |places: &[usize]| -> Vec<ClaimedRun> { places.iter().flat_map(|&place| fires[place].clone()).collect() };
         decided.cancel.extend(pick(&decision.cancel));
-        if decision.kill_open {
-            let running = others.iter().filter(|other| other.state == RunState::Running && !other.kill_asked);
-            decided.stop.extend(running.map(|other| other.run_id));
-        }
+        decided.stop.extend(runs_of_earliest(others, decision.kill));
         let wait = pick(&decision.wait);
         let new = wait.iter().filter(|run| !is_noted(others, run));
         decided.verdicts.wait.extend(new.map(|run| run.run_id));
@@ -153,21 +156,38 @@ impl Admitter {
             (run, Some(admission))
         });
         let go = same_fire.chain(admitted);
-        decided.go.extend(go.map(|(run, admission)| AdmittedRun { run, job: job.clone(), admission }));
+        decided.go.extend(go.map(|(run, admission)| AdmittedRun {
+            run,
+            job: job.clone(),
+            admission,
+            slots: None,
+            turn: None,
+        }));
     }
 
-    /// An earlier run is due as well and waits elsewhere, perhaps for an executor: it keeps its turn.
-    fn has_earlier_due(&self, fires: &[Vec<ClaimedRun>], others: &[OpenRun]) -> bool {
+    /// What waits was accepted, and is not cancelled where fires that come back have taken the places before it.
+    fn keep_accepted(&self, fires: &[Vec<ClaimedRun>], others: &[OpenRun], decision: &mut overlap::Decision) {
+        let is_accepted =
+            |place: &usize| fires[*place].iter().any(|run| is_noted(others, run) || self.limits.is_in_line(run.run_id));
+        decision.wait.extend(decision.cancel.extract_if(.., |place| is_accepted(place)));
+    }
+
+    /// Fires that are due as well and wait elsewhere keep their turns: earlier ones, perhaps for an executor, and those that stand in the line
+    /// of a limit.
+    fn ahead_of(&self, fires: &[Vec<ClaimedRun>], others: &[OpenRun]) -> usize {
         let Some(first) = fires.first().map(|fire| &fire[0]) else {
-            return false;
+            return 0;
         };
         let due = self.cx.clock.now() + ms(self.cx.settings.mark_ahead);
-        others.iter().any(|other| {
+        let here: HashSet<FireId> = fires.iter().map(|fire| (fire[0].cause, fire[0].fire_no)).collect();
+        let ahead = others.iter().filter(|other| {
+            let is_earlier = (other.due_at, other.run_id) < (first.due_at, first.run_id);
             other.state == RunState::Claimed
                 && other.due_at <= due
-                && (other.due_at, other.run_id) < (first.due_at, first.run_id)
-                && (other.cause, other.fire_no) != (first.cause, first.fire_no)
-        })
+                && !here.contains(&(other.cause, other.fire_no))
+                && (is_earlier || self.limits.is_in_line(other.run_id))
+        });
+        ahead.map(|other| (other.cause, other.fire_no)).collect::<HashSet<FireId>>().len()
     }
 
     /// Asks for the end of what is open, beside everything else.
@@ -200,6 +220,21 @@ fn rule_of(job: &CachedJob) -> Overlap {
 /// Its row says that it waits.
 fn is_noted(others: &[OpenRun], run: &ClaimedRun) -> bool {
     others.iter().any(|other| other.run_id == run.run_id && other.waits)
+}
+
+/// The running runs of the earliest open fires, as many of them; those that are asked to end already are left out.
+fn runs_of_earliest(others: &[OpenRun], fires: usize) -> Vec<i64> {
+    let mut running: Vec<&OpenRun> = others.iter().filter(|other| other.state == RunState::Running).collect();
+    running.sort_unstable_by_key(|other| (other.due_at, other.run_id));
+    let mut earliest: Vec<FireId> = vec![];
+    for other in &running {
+        let fire = (other.cause, other.fire_no);
+        if earliest.len() < fires && !earliest.contains(&fire) {
+            earliest.push(fire);
+        }
+    }
+    running.retain(|other| !other.kill_asked && earliest.contains(&(other.cause, other.fire_no)));
+    running.iter().map(|other| other.run_id).collect()
 }
 
 /// The runs of each fire, earliest fire first.

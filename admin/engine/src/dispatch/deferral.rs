@@ -5,8 +5,8 @@ use foldhash::HashSet;
 use carillon_scheduler::Millis;
 use carillon_store::run::adopt::ClaimedRun;
 
-use crate::dispatch::dispatcher::{BATCH, Dispatcher, Tick};
-use crate::dispatch::stages::AdmittedRun;
+use crate::dispatch::dispatcher::{Dispatcher, Tick};
+use crate::dispatch::stages::{AdmittedRun, BATCH, order_of};
 
 /// When a run that found no room is looked at again at the latest.
 const DEFERRED_MS: Millis = 1_000;
@@ -15,7 +15,9 @@ impl Dispatcher {
     /// Until an executor of its app has room.
     pub(in crate::dispatch) fn defer(&self, admitted: AdmittedRun) {
         let until = self.cx.clock.now() + DEFERRED_MS;
-        self.queue.defer(admitted.run, &admitted.job.stored.app, until);
+        let AdmittedRun { run, job, .. } = admitted;
+        let order = order_of(&run, &job);
+        self.queue.defer(run, &job.stored.app, order, until);
     }
 
     /// Those of these apps that found no room before, 500 of each: an executor of theirs has room again.

@@ -14,6 +14,7 @@ use crate::dispatch::admit::Admitter;
 use crate::dispatch::app_pauses::{AppPauses, DueInPause};
 use crate::dispatch::departures::{Departures, gives_way};
 use crate::dispatch::expand::{Expander, ExpansionTask};
+use crate::dispatch::limits::gate::LimitGate;
 use crate::dispatch::mark::Marker;
 use crate::dispatch::mark_lead::MarkLead;
 use crate::dispatch::order::small_apps_first;
@@ -21,7 +22,7 @@ use crate::dispatch::probe::Prober;
 use crate::dispatch::route::notes::RouteNotes;
 use crate::dispatch::route::router::Router;
 use crate::dispatch::send_task::Sender;
-use crate::dispatch::stages::{AdmittedRun, MarkedRun, RouteStep, RoutedRun, SaturatedApps};
+use crate::dispatch::stages::{AdmittedRun, BATCH, MarkedRun, RouteStep, RoutedRun, SaturatedApps};
 use crate::dispatch::trace::TraceBuffer;
 use crate::job_cache::{JobCache, JobsById};
 use crate::lease::clock_guard::ClockGuard;
@@ -37,9 +38,6 @@ use carillon_store::run::route::RouteTrace;
 /// When a run that waits for the end of its app's pause is looked at again.
 const PAUSED_MS: Millis = 1_000;
 
-/// Runs of one mark.
-pub(in crate::dispatch) const BATCH: usize = 500;
-
 pub struct Dispatcher {
     pub cx: Arc<Context>,
     pub held: Arc<HeldShards>,
@@ -49,6 +47,7 @@ pub struct Dispatcher {
     pub jobs: Arc<JobCache>,
     pub pauses: Arc<AppPauses>,
     pub admitter: Arc<Admitter>,
+    pub limits: Arc<LimitGate>,
     pub router: Arc<Router>,
     pub prober: Arc<Prober>,
     pub expander: Arc<Expander>,
@@ -92,6 +91,10 @@ pub(in crate::dispatch) struct Tick {
     left: HashSet<i64>,
     /// Apps of which a run waits behind others where nothing moves.
     pub stalled: HashSet<String>,
+    /// Runs whose turn it is at the limits that they keep.
+    pub turns: HashSet<i64>,
+    /// Runs that keep limits.
+    pub limited: Vec<AdmittedRun>,
 }
 
 impl Dispatcher {
@@ -120,7 +123,7 @@ impl Dispatcher {
             match jobs.get(&run.job_id) {
                 // The run that items are of is open already: they do not wait for it.
                 Some(job) if self.admitter.is_free(job) || run.cause == Cause::Item => {
-                    self.route(AdmittedRun { run, job: job.clone(), admission: None }, tick);
+                    self.go(AdmittedRun { run, job: job.clone(), admission: None, slots: None, turn: None }, tick);
                 }
                 Some(_) => guarded.push(run),
                 None => self.fail_without_job(run, tick),
@@ -128,8 +131,10 @@ impl Dispatcher {
         }
         self.mark_and_send(tick).await;
         for admitted in self.admitter.admit(&jobs, guarded).await {
-            self.route(admitted, tick);
+            self.go(admitted, tick);
         }
+        self.mark_and_send(tick).await;
+        self.route_limited(tick).await;
         self.mark_and_send(tick).await;
         for (admitted, task) in std::mem::take(&mut tick.to_expand) {
             self.expander.spawn(admitted, task);
@@ -246,12 +251,12 @@ impl Dispatcher {
         }
     }
 
-    fn route(&self, admitted: AdmittedRun, tick: &mut Tick) {
+    pub(in crate::dispatch) fn route(&self, admitted: AdmittedRun, tick: &mut Tick) {
         if admitted.job.is_workflow() {
             tick.report.asked += 1;
             return tick.to_expand.push((admitted, ExpansionTask::Begin));
         }
-        if tick.saturated.contains(&admitted) && self.router.may_still_wait(&admitted.job, &admitted.run) {
+        if tick.saturated.contains(&admitted) && self.router.may_still_wait(&admitted) {
             self.cx.metrics.saturated.inc();
             tick.report.waiting += 1;
             return self.defer(admitted);
@@ -315,18 +320,31 @@ impl Dispatcher {
     async fn mark_and_send(&self, tick: &mut Tick) {
         let mut routed = std::mem::take(&mut tick.routed);
         let now = self.cx.clock.now();
-        for routed in &routed {
-            tick.notes.add(routed.run.job_id, &routed.candidates[0].address, &routed.decision, now);
-        }
+        self.limits.clear_notes(&routed).await;
         small_apps_first(&mut routed, |routed| &routed.decision.job.stored.app);
         let mut routed = routed.into_iter().peekable();
         while routed.peek().is_some() {
             let batch: Vec<RoutedRun> = routed.by_ref().take(BATCH).collect();
-            let marked = self.marker.mark(batch).await;
-            tick.report.sent += marked.len();
-            self.count_bursts(&marked, &mut tick.left);
-            self.sender.send(marked);
+            let (limited, free): (Vec<_>, Vec<_>) = batch.into_iter().partition(|routed| routed.slots.is_some());
+            if !free.is_empty() {
+                free.iter().for_each(|routed| tick.notes.add_run(routed, now));
+                self.send(self.marker.mark(free).await, tick);
+            }
+            if !limited.is_empty() {
+                let done = self.marker.mark_limited(limited).await;
+                done.marked.iter().for_each(|marked| tick.notes.add_run(&marked.routed, now));
+                self.send(done.marked, tick);
+                self.wait_for_slots(done.without_slot, tick);
+                tick.report.waiting += done.held_up.len();
+                done.held_up.into_iter().for_each(|routed| self.retry(routed.run));
+            }
         }
+    }
+
+    fn send(&self, marked: Vec<MarkedRun>, tick: &mut Tick) {
+        tick.report.sent += marked.len();
+        self.count_bursts(&marked, &mut tick.left);
+        self.sender.send(marked);
     }
 
     /// Several instants of one job leave together where the database or this node was slow.
@@ -340,9 +358,14 @@ impl Dispatcher {
         }
     }
 
-    /// Until the next entry may be marked, at most `tick_every`: the clock may be corrected. What comes first into an empty queue
-    /// wakes the dispatcher.
+    /// Until the next entry may be marked or slots are to be looked at, at most `tick_every`: the clock may be corrected. What comes first
+    /// into an empty queue wakes the dispatcher.
     fn pause(&self) -> Duration {
+        let due = self.pause_until_due();
+        self.limits.pause().map_or(due, |of_slots| due.min(of_slots))
+    }
+
+    fn pause_until_due(&self) -> Duration {
         let Some(next) = self.queue.next_due() else {
             return Duration::from_secs(1);
         };
@@ -362,15 +385,19 @@ impl Service for Dispatcher {
     async fn step(&self) -> Step<DispatchReport> {
         let mut tick = Tick::default();
         let is_suspect = self.clock_guard.is_suspect();
-        let (mut due, mut runs, mut freed) = (vec![], vec![], HashSet::new());
+        let (mut due, mut runs, mut turns, mut freed) = (vec![], vec![], vec![], HashSet::new());
         if !is_suspect {
             due = self.queue.drain_due(self.cx.clock.now() + ms(self.lead.current()));
+            turns = self.take_turns(&mut tick).await;
             freed = self.router.addresses.freed.take();
             runs = self.take_deferred(&freed);
+            // They have had their turns at their limits, and found no room then.
+            tick.turns.extend(runs.iter().map(|run| run.run_id));
         }
         self.cx.metrics.ring.set(self.queue.len() as i64);
         let has_due = !due.is_empty();
         // Those that have waited go first.
+        runs.append(&mut turns);
         runs.append(&mut due);
         tick.report.due = runs.len();
         if !runs.is_empty() || self.prober.has_answered() {

@@ -73,7 +73,7 @@ impl Expander {
 
     /// Parts go the ordinary way from here; a workflow goes on from its nodes.
     async fn expand(&self, guard: ExpansionGuard, admitted: AdmittedRun, task: ExpansionTask) {
-        let AdmittedRun { run, job, admission } = admitted;
+        let AdmittedRun { run, job, admission, .. } = admitted;
         // The semaphore is never closed.
         let place = self.places.acquire().await.ok();
         if !self.held.may_mark(run.shard, run.epoch) {

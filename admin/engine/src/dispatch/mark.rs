@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use carillon_scheduler::Cause;
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
@@ -12,6 +12,7 @@ use crate::dispatch::stages::{MarkStamp, MarkedRun, RoutedRun};
 use crate::executor::scripts::{ScriptCache, ScriptSources};
 use crate::job_cache::JobCache;
 use carillon_store as store;
+use carillon_store::app::limits::take::{LimitedMark, LimitedMarks};
 use carillon_store::db::failpoint;
 use carillon_store::job::job_row::GivenParams;
 use carillon_store::run::mark::MarkRequest;
@@ -23,14 +24,57 @@ pub struct Marker {
     pub outcomes: Arc<OutcomeQueue>,
 }
 
+/// What became of a batch of runs that need slots.
+#[derive(Default)]
+pub struct LimitedBatch {
+    pub marked: Vec<MarkedRun>,
+    pub without_slot: Vec<RoutedRun>,
+    /// Another session holds their rows.
+    pub held_up: Vec<RoutedRun>,
+}
+
 impl Marker {
     /// The runs that are marked now and may be sent.
     #[tracing::instrument(level = "debug", skip_all, fields(run.count = batch.len()))]
-    pub async fn mark(&self, mut batch: Vec<RoutedRun>) -> Vec<MarkedRun> {
-        let token: i64 = rand::random();
-        let stamp = MarkStamp { token, asked: self.cx.clock.monotonic(), marked_at: self.cx.clock.now() };
+    pub async fn mark(&self, batch: Vec<RoutedRun>) -> Vec<MarkedRun> {
+        let stamp = self.stamp();
         let marks: Vec<MarkRequest<'_>> = batch.iter().map(request).collect();
-        let won = match self.cx.store.runs().mark(&marks, token, &self.cx.node, stamp.marked_at).await {
+        let won = self.cx.store.runs().mark(&marks, stamp.token, &self.cx.node, stamp.marked_at).await;
+        self.marked(batch, stamp, won).await
+    }
+
+    /// The same of runs that need slots.
+    #[tracing::instrument(level = "debug", skip_all, fields(run.count = batch.len()))]
+    pub async fn mark_limited(&self, mut batch: Vec<RoutedRun>) -> LimitedBatch {
+        let stamp = self.stamp();
+        let marks = batch.iter().map(|routed| LimitedMark { mark: request(routed), slots: routed.slots() });
+        let marks: Vec<LimitedMark<'_>> = marks.collect();
+        let limits = self.cx.store.limits();
+        match limits.mark_limited(&marks, stamp.token, &self.cx.node, stamp.marked_at).await {
+            Ok(LimitedMarks { won, without_slot: without, held_up: held }) => {
+                let without_slot = batch.extract_if(.., |routed| without.contains(&routed.run.run_id)).collect();
+                let held_up = batch.extract_if(.., |routed| held.contains(&routed.run.run_id)).collect();
+                LimitedBatch { marked: self.marked(batch, stamp, Ok(won)).await, without_slot, held_up }
+            }
+            Err(error) => {
+                LimitedBatch { marked: self.marked(batch, stamp, Err(error)).await, ..LimitedBatch::default() }
+            }
+        }
+    }
+
+    fn stamp(&self) -> MarkStamp {
+        let token: i64 = rand::random();
+        MarkStamp { token, asked: self.cx.clock.monotonic(), marked_at: self.cx.clock.now() }
+    }
+
+    async fn marked(
+        &self,
+        mut batch: Vec<RoutedRun>,
+        stamp: MarkStamp,
+        won: store::Result<HashSet<i64>>,
+    ) -> Vec<MarkedRun> {
+        let token = stamp.token;
+        let won = match won {
             Ok(won) => won,
             Err(error) => {
                 // The answer may have been lost: what did get marked must be unmarked before it can be marked again.

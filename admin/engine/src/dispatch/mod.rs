@@ -7,6 +7,7 @@ pub(crate) mod departures;
 pub(crate) mod dispatcher;
 pub(crate) mod expand;
 pub(crate) mod given_params;
+pub(crate) mod limits;
 pub(crate) mod maintenance;
 pub(crate) mod mark;
 pub(crate) mod mark_lead;

@@ -143,7 +143,9 @@ mod tests {
             bound_to: None,
             asked_parts: None,
             expires_at: None,
-            overlaps: true,
+            traceparent: None,
+            priority: None,
+            is_patient: true,
         }
     }
 

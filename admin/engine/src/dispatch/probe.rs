@@ -144,7 +144,7 @@ impl Prober {
     /// An executor that is busy is waited for; when none answered the run fails at once, with all answers.
     fn none_accepted(&self, ordered: OrderedRun, busy: bool, asked: bool) -> RouteStep {
         let OrderedRun { admitted, decision, .. } = ordered;
-        if (busy || !asked) && self.router.may_still_wait(&admitted.job, &admitted.run) {
+        if (busy || !asked) && self.router.may_still_wait(&admitted) {
             self.cx.metrics.saturated.inc();
             return match busy {
                 true => RouteStep::WaitFor(admitted, ASK_AGAIN_MS),

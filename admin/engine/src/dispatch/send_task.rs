@@ -17,10 +17,10 @@ use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::http::HttpSender;
 use crate::executor::outcome::Outcome;
-use crate::executor::request::{body, headers};
+use crate::executor::request::{body, headers, traceparent};
 use crate::settings::ms;
 use carillon_store::db::failpoint;
-use carillon_store::run::settle::finding::RunReport;
+use carillon_store::run::settle::finding::{AcceptedRun, RunReport};
 
 /// What requests are sent with.
 pub struct Sender {
@@ -159,7 +159,8 @@ impl SendTask {
         run.id = self.marked.routed.run.run_id,
         job.id = self.marked.routed.run.job_id,
         shard = self.marked.routed.run.shard,
-        lease.epoch = self.marked.routed.run.epoch
+        lease.epoch = self.marked.routed.run.epoch,
+        trace.id = traceparent(&self.sender.cx.cluster, &self.marked.routed.run).trace_id()
     ))]
     async fn attempt(&self, index: usize, address: &Arc<AddressGate>) -> Attempted {
         let routed = &self.marked.routed;
@@ -175,11 +176,11 @@ impl SendTask {
             true => tokio::time::timeout(cx.settings.send_limit, slot).await,
             false => Ok(slot.await),
         };
-        let _slot = match slot {
+        let slot = match slot {
             Ok(Ok(slot)) => slot,
             Ok(Err(WaitAborted::Stalled)) => return Attempted::Saturated,
             Ok(Err(WaitAborted::Closed)) => return Attempted::Unsent,
-            Err(_) => return self.put_off("other requests of this node wait for its answer".to_owned()),
+            Err(_) => return self.put_off("other requests of this node wait for its answer".to_owned(), true),
         };
         if self.is_stale() {
             return Attempted::Unsent;
@@ -192,6 +193,7 @@ impl SendTask {
             return self.send_http(draft, address).await;
         }
         let (outcome, in_flight) = self.post(&candidate.address).await;
+        address.record_latency(&slot, &outcome, cx.clock.monotonic());
         if address.record_outcome(&outcome, cx.clock.monotonic(), cx.settings.breaker) {
             tracing::warn!(executor.address = candidate.address, send.outcome = ?outcome, "the executor is left alone for a while");
         }
@@ -235,13 +237,13 @@ impl SendTask {
         cx.metrics.in_flight.inc();
         cx.metrics.observe_lateness(&routed.decision.job.stored.app, sent_at - run.due_at);
         let request = body(run, &routed.decision.job, params.clone(), script.as_deref());
-        let headers = headers(run, &routed.decision.job, not_after(stamp, cx));
+        let headers = headers(&cx.cluster, run, &routed.decision.job, not_after(stamp, cx));
         failpoint::hit_when_written("after_request_written");
         // Boxed: the client's future is large, and the task would be copied with it.
-        let outcome = Box::pin(self.sender.client.run(address, &request, &headers)).await;
+        let (outcome, received_at) = Box::pin(self.sender.client.run(address, &request, &headers)).await;
         failpoint::hit("after_answer_read");
         cx.metrics.in_flight.dec();
-        (outcome, under_way.end())
+        (outcome, under_way.end().map(|it| SendInFlight { received_at, ..it }))
     }
 
     /// The outcome at the candidate of this index.
@@ -251,8 +253,8 @@ impl SendTask {
         cx.metrics.sends.with_label_values(&[outcome.name()]).inc();
         match outcome {
             Outcome::Accepted => {
-                if let Some(sent_at) = in_flight.filter(|it| !it.settled).map(|it| it.sent_at) {
-                    outcomes.accepted(run_id, sent_at, cx.clock.monotonic());
+                if let Some(SendInFlight { sent_at, received_at, .. }) = in_flight.filter(|it| !it.settled) {
+                    outcomes.accepted(AcceptedRun { run_id, sent_at, received_at }, cx.clock.monotonic());
                 }
             }
             // Its clock is ahead: another executor's may be right.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::route::Probe;
-use carillon_scheduler::{Millis, RouteStrategy};
+use carillon_scheduler::{Millis, RouteStrategy, SlotKey};
 use foldhash::HashMap;
 
+use crate::dispatch::limits::line::Turn;
 use crate::dispatch::overlap_tracker::Admission;
 use crate::dispatch::route::decision::RouteDecision;
 use crate::executor::address_gate::Reservation;
@@ -17,6 +18,14 @@ use carillon_store::run::adopt::ClaimedRun;
 use carillon_store::run::expand::Expansion;
 use carillon_store::run::route::RouteTrace;
 
+/// Runs of one mark.
+pub(in crate::dispatch) const BATCH: usize = 500;
+
+/// The place of a run where runs wait in a line: a priority is a head start. It never changes, so what waits long enough goes first.
+pub(in crate::dispatch) fn order_of(run: &ClaimedRun, job: &CachedJob) -> Millis {
+    run.due_at - Millis::from(run.priority.unwrap_or(job.stored.priority)) * 1_000
+}
+
 /// It may go now, as far as other fires of its job are concerned.
 pub struct AdmittedRun {
     pub run: ClaimedRun,
@@ -24,6 +33,10 @@ pub struct AdmittedRun {
     pub job: Arc<CachedJob>,
     /// If its job does not allow its fires to overlap.
     pub admission: Option<Admission>,
+    /// The slots of limits that its mark takes. None: it needs none, or its turn has not come.
+    pub slots: Option<Arc<[SlotKey]>>,
+    /// Its first turn at its limits. None: it has none, or its turn has not come.
+    pub turn: Option<Turn>,
 }
 
 /// Its candidates are in the order in which they are tried.
@@ -37,11 +50,20 @@ pub struct OrderedRun {
 pub struct RoutedRun {
     pub run: ClaimedRun,
     pub admission: Option<Admission>,
+    pub slots: Option<Arc<[SlotKey]>>,
+    pub turn: Option<Turn>,
     pub candidates: Vec<Candidate>,
     pub reservation: Reservation,
     /// It waits behind others, and nothing moves there.
     pub is_stalled: bool,
     pub decision: RouteDecision,
+}
+
+impl RoutedRun {
+    /// The slots that its mark takes.
+    pub fn slots(&self) -> &[SlotKey] {
+        self.slots.as_deref().unwrap_or_default()
+    }
 }
 
 /// Its row says `sending`.

@@ -7,9 +7,10 @@ use std::time::Duration;
 use carillon_scheduler::Clock;
 use foldhash::HashSet;
 use parking_lot::Mutex;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, Semaphore};
 
 use crate::executor::outcome::Outcome;
+use crate::executor::slot_limit::{Answered, Slot, SlotLimit};
 
 /// After this many requests in a row without an answer of the protocol (none in time, the connection closed, an error of a proxy) the
 /// address is left alone for a while.
@@ -49,7 +50,7 @@ impl FreedApps {
 pub struct AddressGate {
     app: String,
     freed: Arc<FreedApps>,
-    slots: Arc<Semaphore>,
+    slots: Arc<SlotLimit>,
     /// Marked runs that wait here, for their second or for a slot.
     waiting: AtomicUsize,
     /// The limit at which a run was last turned away; 0: none was since room was announced.
@@ -126,7 +127,7 @@ impl AddressGate {
         Self {
             app: app.to_owned(),
             freed,
-            slots: Arc::new(Semaphore::new(in_flight)),
+            slots: Arc::new(SlotLimit::new(in_flight)),
             waiting: AtomicUsize::new(0),
             denied_at: AtomicUsize::new(0),
             last_progress: AtomicU64::new(0),
@@ -182,13 +183,8 @@ impl AddressGate {
     }
 
     /// A slot for one request. A run that may leave for another address does not wait where nothing moves.
-    pub async fn slot(
-        &self,
-        probe: bool,
-        may_leave: bool,
-        clock: &dyn Clock,
-    ) -> Result<OwnedSemaphorePermit, WaitAborted> {
-        let mut permit = std::pin::pin!(self.slots.clone().acquire_owned());
+    pub async fn slot(&self, probe: bool, may_leave: bool, clock: &dyn Clock) -> Result<Slot, WaitAborted> {
+        let mut permit = std::pin::pin!(self.slots.permits().acquire_owned());
         loop {
             let opened = self.opened.notified();
             if self.rejects(probe) {
@@ -204,8 +200,10 @@ impl AddressGate {
                     if self.rejects(probe) {
                         return Err(WaitAborted::Closed);
                     }
-                    self.touch(clock.monotonic());
-                    return permit.map_err(|_| WaitAborted::Closed);
+                    let now = clock.monotonic();
+                    self.touch(now);
+                    let slot = |permit| Slot::new(permit, self.slots.clone(), now);
+                    return permit.map(slot).map_err(|_| WaitAborted::Closed);
                 }
                 () = opened => {}
                 () = tokio::time::sleep(STALLED_AFTER), if may_leave => {}
@@ -216,7 +214,7 @@ impl AddressGate {
     /// All its slots are taken, and nothing has moved for a while.
     pub fn is_stalled(&self, now: Duration) -> bool {
         let still = || now.saturating_sub(Duration::from_millis(self.last_progress.load(Ordering::Relaxed)));
-        self.slots.available_permits() == 0 && still() >= STALLED_AFTER
+        self.slots.is_exhausted() && still() >= STALLED_AFTER
     }
 
     fn touch(&self, now: Duration) {
@@ -226,6 +224,15 @@ impl AddressGate {
 
     fn rejects(&self, probe: bool) -> bool {
         !probe && self.breaker.lock().open_until.is_some()
+    }
+
+    /// Learns from the time that a request to an executor took, of which none takes long by nature.
+    pub fn record_latency(&self, slot: &Slot, outcome: &Outcome, now: Duration) {
+        match outcome {
+            Outcome::Accepted | Outcome::Refused { .. } => self.slots.learn(slot, Answered::Yes, now),
+            Outcome::Unknown { .. } => self.slots.learn(slot, Answered::No, now),
+            Outcome::NotSent { .. } | Outcome::Withheld { .. } => {}
+        }
     }
 
     /// Learns from a request. Answers true if the address has just been closed.

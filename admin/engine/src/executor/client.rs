@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_protocol::{self as wire, RunAnswer, RunBatch, SignedRequest};
-use carillon_scheduler::Clock;
+use carillon_scheduler::{Clock, Millis, Traceparent};
 use reqwest::{RequestBuilder, Url};
 use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::executor::client_tls::ClientTls;
 use crate::executor::connections::{HeldConnections, Limits, RUN, RequestHeaders};
-use crate::executor::outcome::{ANSWER_LIMIT, Outcome};
+use crate::executor::outcome::{ANSWER_LIMIT, Answered, Outcome};
 use crate::executor::tokens::{ExecutorTokens, SentCredential};
 use crate::outgoing::{Connector, HttpClients};
 pub use wire::{LogAnswer, LogPage, OTHER_JOURNAL, RunRequest, SUCCESS, TIMEOUT};
@@ -37,6 +37,7 @@ pub struct RunHeaders<'a> {
     pub not_after: i64,
     /// Of a run that follows from the items of another one.
     pub phase: Option<&'static str>,
+    pub traceparent: Traceparent,
     /// When it is sent again: the only journal that may take it.
     pub journal_id: Option<&'a str>,
 }
@@ -92,14 +93,15 @@ impl ExecutorClient {
         timeout(self.limits.connect, self.connector.admit(address)).await.unwrap_or(Ok(()))
     }
 
-    pub async fn run(&self, address: &str, request: &RunRequest, about: &RunHeaders<'_>) -> Outcome {
+    /// Answers also when the executor received the request, by its clock, if it says so.
+    pub async fn run(&self, address: &str, request: &RunRequest, about: &RunHeaders<'_>) -> (Outcome, Option<Millis>) {
         let headers = match run_headers(about) {
             Ok(headers) => headers,
-            Err(why) => return Outcome::Withheld { why },
+            Err(why) => return (Outcome::Withheld { why }, None),
         };
         match self.exchange(address, about.app, RUN, headers, request, ANSWER_LIMIT).await {
-            Ok((status, body)) => outcome::of_answer(status, &body, request.log_id),
-            Err(outcome) => outcome,
+            Ok(answered) => (outcome::of_answer(&answered, request.log_id), answered.received_at),
+            Err(outcome) => (outcome, None),
         }
     }
 
@@ -109,8 +111,8 @@ impl ExecutorClient {
     /// What became of all of them: refused together, not sent, or unknown.
     pub async fn run_batch(&self, address: &str, app: &str, batch: &RunBatch) -> Result<Vec<RunAnswer>, Outcome> {
         let headers = RequestHeaders::new();
-        let (status, body) = self.exchange(address, app, "runs", headers, batch, BATCH_ANSWER_LIMIT).await?;
-        match wire::parse_answer(status, &body) {
+        let answered = self.exchange(address, app, "runs", headers, batch, BATCH_ANSWER_LIMIT).await?;
+        match wire::parse_answer(answered.status, &answered.body) {
             wire::Verdict::Accepted { content, .. } => {
                 let parsed = serde_json::from_str(content.as_deref().unwrap_or_default());
                 parsed.map_err(|error| outcome::unknown(format!("the answers to a batch cannot be read: {error}")))
@@ -129,7 +131,7 @@ impl ExecutorClient {
         headers: RequestHeaders,
         body: &impl Serialize,
         limit: usize,
-    ) -> Result<(u16, Vec<u8>), Outcome> {
+    ) -> Result<Answered, Outcome> {
         let (headers, body) = self.authorized(address, app, path, headers, body)?;
         let Some(target) = self.held.target(address) else {
             let call = self.by_reqwest(address, path, &headers, body).await?;
@@ -199,8 +201,8 @@ impl ExecutorClient {
     /// The executor has not confirmed it.
     pub async fn stop_loop(&self, address: &str, app: &str, of: &wire::LoopStop) -> Result<Option<String>, String> {
         let call = self.post(address, "loop/stop", app, of).await.map_err(Outcome::into_reason)?;
-        let (status, body) = outcome::exchange(call, outcome::ANSWER_LIMIT).await.map_err(Outcome::into_reason)?;
-        match wire::parse_answer(status, &body) {
+        let answered = outcome::exchange(call, outcome::ANSWER_LIMIT).await.map_err(Outcome::into_reason)?;
+        match wire::parse_answer(answered.status, &answered.body) {
             wire::Verdict::Accepted { content, .. } => Ok(content),
             wire::Verdict::Refused { message, .. } => Err(message),
             wire::Verdict::Unclear { why } => Err(why),
@@ -303,6 +305,7 @@ fn run_headers(about: &RunHeaders<'_>) -> Result<RequestHeaders, String> {
     headers.add(wire::headers::ATTEMPT, about.attempt)?;
     headers.add(wire::headers::EPOCH, about.epoch)?;
     headers.add(wire::headers::NOT_AFTER, about.not_after)?;
+    headers.add(wire::headers::TRACEPARENT, about.traceparent)?;
     if let Some(phase) = about.phase {
         headers.add(wire::headers::PHASE, phase)?;
     }

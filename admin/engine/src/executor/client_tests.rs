@@ -193,9 +193,10 @@ async fn an_address_without_a_token_gets_no_request_and_its_gate_stays_open() {
         epoch: 1,
         not_after: 0,
         phase: None,
+        traceparent: Traceparent::parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").unwrap(),
         journal_id: Some("a\nb"),
     };
-    let outcome = client.run(&address, &RunRequest::default(), &about).await;
+    let (outcome, _) = client.run(&address, &RunRequest::default(), &about).await;
     assert!(matches!(outcome, Outcome::Withheld { .. }), "{outcome:?}");
     assert!(!gate.record_outcome(&outcome, now, pause) && !gate.is_closed(now));
     assert!(!was_reached());

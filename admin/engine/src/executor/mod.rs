@@ -13,11 +13,12 @@ mod registrations;
 pub(crate) mod request;
 pub(crate) mod scripts;
 mod signed_requests;
+pub(crate) mod slot_limit;
 pub(crate) mod tokens;
 
 pub use client::{ExecutorClient, RunHeaders};
 pub use client_tls::{ClientTls, ClientTlsPart};
 pub use connections::Limits;
-pub use http::HttpSender;
-pub use outcome::Outcome;
+pub use http::{CallbackUrls, HttpSender, SentOnce};
+pub use outcome::{Outcome, plausible_moment};
 pub use tokens::{Credential, ExecutorTokens};

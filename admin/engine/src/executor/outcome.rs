@@ -1,10 +1,14 @@
 //! What became of a request: the table of `engine` that decides who may be asked again.
 
+use carillon_protocol::headers::RECEIVED_AT;
 use carillon_protocol::{Verdict, parse_answer};
+use carillon_scheduler::Millis;
 use reqwest::{RequestBuilder, Response};
 
 /// Nothing that an executor answers to `/run`, `/kill` or `/beat` is longer.
 pub(crate) const ANSWER_LIMIT: usize = 1 << 20;
+/// The end of the year 9999.
+const LAST_MOMENT: Millis = 253_402_300_799_999;
 
 /// Only [`Outcome::NotSent`] and [`Outcome::Withheld`] permit another address for the same run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,23 +25,43 @@ pub enum Outcome {
     Unknown { why: String },
 }
 
+/// What came back to a request.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Answered {
+    pub status: u16,
+    pub body: Vec<u8>,
+    /// When the executor received the request, by its clock, if it says so.
+    pub received_at: Option<Millis>,
+}
+
 pub async fn of_run(call: RequestBuilder, run_id: i64) -> Outcome {
     match exchange(call, ANSWER_LIMIT).await {
-        Ok((status, body)) => of_answer(status, &body, run_id),
+        Ok(answered) => of_answer(&answered, run_id),
         Err(outcome) => outcome,
     }
 }
 
 /// Sends a request and reads at most `limit` bytes of the answer's body.
-pub(crate) async fn exchange(call: RequestBuilder, limit: usize) -> Result<(u16, Vec<u8>), Outcome> {
+pub(crate) async fn exchange(call: RequestBuilder, limit: usize) -> Result<Answered, Outcome> {
     let response = call.send().await.map_err(|error| of_error(&error))?;
     let status = response.status().as_u16();
     if is_redirect(status) {
         let location = response.headers().get(reqwest::header::LOCATION);
         return Err(redirected(status, location.map(|location| location.as_bytes())));
     }
+    let received_at = response.headers().get(RECEIVED_AT).and_then(|value| moment(value.as_bytes()));
     let body = read_body(response, limit).await.map_err(|error| of_error(&error))?;
-    Ok((status, body))
+    Ok(Answered { status, body, received_at })
+}
+
+/// A moment in an executor's answer. None: it is none that can be shown.
+pub(crate) fn moment(text: &[u8]) -> Option<Millis> {
+    std::str::from_utf8(text).ok()?.parse().ok().and_then(plausible_moment)
+}
+
+/// The moment by an executor's clock, unless it is none that can be shown.
+pub fn plausible_moment(at: Millis) -> Option<Millis> {
+    (1..=LAST_MOMENT).contains(&at).then_some(at)
 }
 
 /// A server that answers so has done nothing else with the request, and it is not sent to another place.
@@ -57,8 +81,8 @@ pub(crate) fn unknown(why: String) -> Outcome {
     Outcome::Unknown { why }
 }
 
-pub fn of_answer(status: u16, body: &[u8], run_id: i64) -> Outcome {
-    match parse_answer(status, body) {
+pub(crate) fn of_answer(answered: &Answered, run_id: i64) -> Outcome {
+    match parse_answer(answered.status, &answered.body) {
         Verdict::Accepted { .. } => Outcome::Accepted,
         // It has this very run already: an earlier request of ours did arrive.
         verdict if verdict.is_duplicate_of(run_id) => Outcome::Accepted,

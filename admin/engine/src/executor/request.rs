@@ -2,7 +2,7 @@
 
 use carillon_protocol::headers::{PHASE_ITEMS, PHASE_REDUCE};
 use carillon_scheduler::job::placeholders::{MOST_FILLED, PlaceholderValues, fill, may_hold_placeholders};
-use carillon_scheduler::{BlockStrategy, Cause, FireKey, Millis, ScriptKind, Zone};
+use carillon_scheduler::{BlockStrategy, Cause, FireKey, Millis, ScriptKind, Traceparent, Zone};
 
 use crate::executor::client::{RunHeaders, RunRequest};
 use crate::job_cache::CachedJob;
@@ -68,7 +68,7 @@ pub(super) fn placeholder_values(run: &ClaimedRun, zone: Zone) -> PlaceholderVal
 }
 
 /// What a run takes in JSON beside its texts, at most: names of members, numbers, its fire key.
-const MEMBERS: usize = 700;
+const MEMBERS: usize = 800;
 
 /// Bytes of [`body`] and the headers as JSON, at most.
 pub fn size_at_most(job: &CachedJob, given: Option<&GivenParams>) -> usize {
@@ -107,11 +107,11 @@ pub fn is_unsendable(job: &CachedJob, given: Option<&GivenParams>) -> bool {
 }
 
 /// What travels beside the body. An executor that gets it after `not_after` must refuse it.
-pub fn headers<'a>(run: &ClaimedRun, job: &'a CachedJob, not_after: Millis) -> RunHeaders<'a> {
-    let key = FireKey { job_id: run.job_id, cause: run.cause, fire_no: run.fire_no, part: run.part };
+pub fn headers<'a>(cluster: &str, run: &ClaimedRun, job: &'a CachedJob, not_after: Millis) -> RunHeaders<'a> {
     RunHeaders {
         app: &job.stored.app,
-        fire_key: key.to_string(),
+        fire_key: fire_key(run).to_string(),
+        traceparent: traceparent(cluster, run),
         scheduled_at: run.scheduled_at,
         attempt: run.attempt,
         epoch: run.epoch,
@@ -119,6 +119,16 @@ pub fn headers<'a>(run: &ClaimedRun, job: &'a CachedJob, not_after: Millis) -> R
         phase: phase_of(run),
         journal_id: None,
     }
+}
+
+pub fn fire_key(run: &ClaimedRun) -> FireKey {
+    FireKey { job_id: run.job_id, cause: run.cause, fire_no: run.fire_no, part: run.part }
+}
+
+/// The trace of a run: that of the request which asked for it, or its fire's own.
+pub fn traceparent(cluster: &str, run: &ClaimedRun) -> Traceparent {
+    let incoming = run.traceparent.as_deref().and_then(Traceparent::parse);
+    Traceparent::of_run(cluster, fire_key(run), run.run_id, incoming)
 }
 
 /// What a run has to do with the items of the run that its fire is named after: part 0 reads their results, the others deliver them.

@@ -9,9 +9,10 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
+use crate::dispatch::limits::gate::LimitGate;
 use crate::lease::held_shards::HeldShards;
 use crate::lease::lock::ShardLock;
-use crate::lease::pending_hints::PendingHints;
+use crate::lease::pending_hints::{FREE_SLOTS, PendingHints};
 use crate::plan::wakes::ScanWakes;
 use crate::runtime::{Backoff, Service, Step};
 
@@ -55,6 +56,7 @@ pub struct HintListener {
     pub held: Arc<HeldShards>,
     pub wakes: Arc<ScanWakes>,
     pub lock: Arc<ShardLock>,
+    pub limits: Arc<LimitGate>,
     pub backoff: Backoff,
 }
 
@@ -84,7 +86,9 @@ impl HintListener {
         let mut hints = std::pin::pin!(hints);
         while let Ok(Some(shards)) = tokio::time::timeout(SILENCE, hints.next()).await {
             for shard in shards {
-                if self.held.epoch(shard).is_some() {
+                if shard == FREE_SLOTS {
+                    self.limits.follow_hint();
+                } else if self.held.epoch(shard).is_some() {
                     self.cx.metrics.hints_followed.inc();
                     self.wakes.wake(shard);
                 }

@@ -6,6 +6,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+/// In the place of a shard: slots of limits are free. No shard has this number.
+pub const FREE_SLOTS: i32 = -1;
+
 /// Shards to which this node has brought work, and whose holders it has not told yet.
 #[derive(Default)]
 pub struct PendingHints {

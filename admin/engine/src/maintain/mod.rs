@@ -5,6 +5,7 @@ pub(crate) mod audit_walk;
 pub(crate) mod calendar_follower;
 pub(crate) mod gap_auditor;
 pub(crate) mod idle_sets;
+pub(crate) mod limit_keeper;
 pub(crate) mod overdue_flagger;
 pub(crate) mod pause_refresher;
 pub(crate) mod pruner;

@@ -1,4 +1,5 @@
 use carillon_accounts::policy::{Action, Object};
+use carillon_scheduler::run::limit::MAX_WEIGHT;
 use carillon_scheduler::{FieldError, validate_app_name};
 use carillon_store::app::delete_app::AppUse;
 use carillon_store::app::rename::FormerName;
@@ -77,6 +78,19 @@ impl Apps<'_> {
         let app = cx.store.apps().set_runs_scripts(id, runs_scripts, cx.clock.now(), by).await?;
         self.apply().await;
         Ok(app)
+    }
+
+    /// Sets the turns of the app's runs where runs of several apps wait for a limit.
+    ///
+    /// # Errors
+    /// `Forbidden`, `Missing`, `Invalid`
+    pub async fn set_weight(&self, id: i64, weight: i32, by: &Actor) -> Result<App, Error> {
+        require(by, Action::Administer, Object::Installation, String::new)?;
+        if !(1..=MAX_WEIGHT.cast_signed()).contains(&weight) {
+            return Err(Error::field("weight", format!("{weight} is not allowed; 1 to {MAX_WEIGHT}")));
+        }
+        let cx = &self.engine.cx;
+        Ok(cx.store.apps().set_weight(id, weight, cx.clock.now(), by).await?)
     }
 
     /// Removes a former name: executors that register under it are those of no app.

@@ -172,7 +172,18 @@ impl Bulk<'_> {
             let params = jobs[&job.id].as_ref().and_then(|now| repeated_params(run, &given, now));
             let idempotency_key = self.key.map(|key| hash(&format!("rerun {} {key}", run.id)));
             let rerun_of = Some(run.id);
-            NewTrigger { job: *job, cause, params, parts, address: None, idempotency_key, rerun_of, is_only_rerun }
+            NewTrigger {
+                job: *job,
+                cause,
+                params,
+                parts,
+                address: None,
+                priority: None,
+                idempotency_key,
+                traceparent: None,
+                rerun_of,
+                is_only_rerun,
+            }
         };
         let triggers: Vec<NewTrigger> = runs.iter().zip(given).zip(repeated).map(trigger).collect();
         self.start_each(&triggers).await

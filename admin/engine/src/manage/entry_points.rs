@@ -33,6 +33,8 @@ entry_points! {
     pauses: Pauses;
     /// How long runs are kept: for all jobs, for those of an app, for one job.
     retention: Retentions;
+    /// Limits of how many runs are at work together.
+    run_limits: RunLimits;
     /// Runs, as people act on them.
     runs: Runs;
 }

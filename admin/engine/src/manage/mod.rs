@@ -28,7 +28,8 @@ pub use backfills::{BackfillRange, MAX_CONCURRENT, MAX_INSTANTS};
 pub use bulk::{Bulk, BulkAction, BulkOutcome, BulkRequest, MOST_SELECTED, Refusal, Selection};
 pub use bulk_runs::RunAction;
 pub use entry_points::{
-    AppSecrets, AppTokens, Apps, Backfills, Calendars, Executors, Jobs, MaintenanceWindows, Pauses, Retentions, Runs,
+    AppSecrets, AppTokens, Apps, Backfills, Calendars, Executors, Jobs, MaintenanceWindows, Pauses, Retentions,
+    RunLimits, Runs,
 };
 pub use error::Error;
 pub use executors::NotAdmitted;
@@ -36,6 +37,7 @@ pub use jobs::{
     DelayedRun, DueTime, JobAction, MAX_DELAY_SECONDS, PreviewRequest, RunLaterRequest, RunRequest, repeated_params,
     repeated_parts,
 };
+pub use limits::run_limits::{LimitLine, LimitUse};
 pub use maintenance_windows::{MAX_WINDOW_MINUTES, PlannedWindow, WindowRequest};
 pub use pauses::{PAUSE_NOTE_CHARS, PauseRequest};
 pub use run_killer::KillResult;

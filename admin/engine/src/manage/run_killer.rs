@@ -68,6 +68,11 @@ impl RunKiller {
         if run.state == RunState::Sending && run.is_http() {
             return Ok(KillResult::Asked);
         }
+        // Its service goes on, but its end is not awaited any more.
+        if run.state == RunState::Running && run.is_http() {
+            store.runs().record_kill_agreed(run_id, self.cx.clock.now()).await?;
+            return Ok(KillResult::Asked);
+        }
         if let Err(error) = self.send_kill(&run).await {
             store.runs().clear_kill_request(run_id).await?;
             return Err(error);
@@ -84,7 +89,9 @@ impl RunKiller {
                 self.followed.add(&[run_id]);
                 return Ok(());
             }
-            self.send_kill(&run).await?;
+            if run.state != RunState::Running || !run.is_http() {
+                self.send_kill(&run).await?;
+            }
             self.cx.store.runs().record_kill_agreed(run_id, self.cx.clock.now()).await?;
         }
         Ok(())

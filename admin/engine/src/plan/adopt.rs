@@ -94,7 +94,7 @@ impl Scanner {
     async fn misfired(&self, found: &[ClaimedRun], until: Millis) -> store::Result<Vec<i64>> {
         let now = self.cx.clock.now();
         let scheduled = |run: &&ClaimedRun| {
-            run.cause == Cause::Schedule && run.attempt == 1 && run.bound_to.is_none() && !run.overlaps
+            run.cause == Cause::Schedule && run.attempt == 1 && run.bound_to.is_none() && !run.is_patient
         };
         let mut by_job: HashMap<i64, Vec<&ClaimedRun>> = HashMap::new();
         for run in found.iter().filter(scheduled) {

@@ -124,7 +124,9 @@ impl Scanner {
             bound_to: None,
             asked_parts: None,
             expires_at: None,
-            overlaps: false,
+            traceparent: None,
+            priority: None,
+            is_patient: false,
         };
         self.queue.insert_all(fires.map(|fire| (run(fire), fire.2)));
     }

@@ -57,12 +57,13 @@ impl DueQueue {
     }
 
     /// Until an executor of its app has room, at most until then.
-    pub fn defer(&self, run: ClaimedRun, app: &str, until: Millis) {
-        self.deferred.lock().add(app, until, run.run_id);
+    /// `order`: its due time less its priority.
+    pub fn defer(&self, run: ClaimedRun, app: &str, order: Millis, until: Millis) {
+        self.deferred.lock().add(app, (order, run.run_id), until);
         self.insert(run, until);
     }
 
-    /// Of those of an app, the ones that have waited longest.
+    /// Of those of an app, the first in their order.
     pub fn take_deferred(&self, app: &str, most: usize) -> Vec<ClaimedRun> {
         let (mut deferred, mut ring) = (self.deferred.lock(), self.ring.lock());
         let runs = std::iter::from_fn(|| deferred.pop(app));
@@ -70,6 +71,21 @@ impl DueQueue {
             runs.filter_map(|run_id| ring.remove(run_id)).map(|entry| entry.payload).take(most).collect();
         self.taken.fetch_add(runs.len(), Ordering::Relaxed);
         runs
+    }
+
+    /// Those of these runs that are here, in the order of the list.
+    pub fn take(&self, run_ids: &[i64]) -> Vec<ClaimedRun> {
+        let mut ring = self.ring.lock();
+        let runs: Vec<_> = run_ids.iter().filter_map(|run_id| ring.remove(*run_id)).collect();
+        drop(ring);
+        self.taken.fetch_add(runs.len(), Ordering::Relaxed);
+        runs.into_iter().map(|entry| entry.payload).collect()
+    }
+
+    /// Those of these runs that are not here.
+    pub fn not_there(&self, run_ids: impl Iterator<Item = i64>) -> Vec<i64> {
+        let ring = self.ring.lock();
+        run_ids.filter(|run_id| ring.get(*run_id).is_none()).collect()
     }
 
     pub fn has_deferred(&self, app: &str) -> bool {
@@ -173,7 +189,9 @@ mod tests {
             bound_to: None,
             asked_parts: None,
             expires_at: None,
-            overlaps: false,
+            traceparent: None,
+            priority: None,
+            is_patient: false,
         }
     }
 
@@ -207,10 +225,10 @@ mod tests {
         let queue = DueQueue::new(10);
         let run = |run_id| ClaimedRun { run_id, ..waiting(1) };
         (1..=6).for_each(|run_id| queue.insert(run(run_id), 1_000));
-        (7..=9).for_each(|run_id| queue.defer(run(run_id), "orders", 2_000));
+        (7..=9).for_each(|run_id| queue.defer(run(run_id), "orders", 1_000, 2_000));
         let taken = [queue.drain_due(1_000), queue.take_deferred("orders", 2)].concat();
         assert_eq!((taken.len(), queue.len(), queue.free()), (8, 1, 1));
-        taken.into_iter().take(5).for_each(|run| queue.defer(run, "orders", 3_000));
+        taken.into_iter().take(5).for_each(|run| queue.defer(run, "orders", 1_000, 3_000));
         queue.finish_tick();
         assert_eq!((queue.len(), queue.free()), (6, 4), "three were sent");
     }
@@ -254,7 +272,7 @@ mod tests {
     fn a_deferred_run_comes_once() {
         let queue = DueQueue::new(10);
         let run = |run_id| ClaimedRun { run_id, ..waiting(1) };
-        (1..=4).for_each(|run_id| queue.defer(run(run_id), "orders", 2_000));
+        (1..=4).for_each(|run_id| queue.defer(run(run_id), "orders", 1_000, 2_000));
         queue.remove(1);
         let ids = |runs: Vec<ClaimedRun>| runs.into_iter().map(|run| run.run_id).collect::<Vec<_>>();
         assert_eq!(ids(queue.take_deferred("payroll", 9)), [0; 0]);

@@ -43,6 +43,11 @@ impl PlanTimer {
     }
 }
 
+/// A plan that panics is a failed plan of its job alone.
+fn guarded(work: impl FnOnce() -> Plan) -> Result<Plan, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| "planning the schedule failed (a defect of Carillon)".to_owned())
+}
+
 impl Scanner {
     /// Plans what is due `near`, as far as `until`. Answers how many of the jobs got on, and whether some of them are still near.
     pub(crate) async fn plan_and_claim(
@@ -143,9 +148,7 @@ impl Scanner {
         }
         let now = self.cx.clock.now();
         let timing = job.timing(rules, fires_left);
-        let work = || plan(&timing, due.next_fire_at, now, until, most);
-        catch_unwind(AssertUnwindSafe(work))
-            .map_err(|_| "planning the schedule failed (a defect of Carillon)".to_owned())
+        guarded(|| plan(&timing, due.next_fire_at, now, until, most))
     }
 
     /// What a slow plan says counts all the same, or a backlog that takes long once would never be planned. Only a job that is
@@ -180,5 +183,24 @@ impl Scanner {
         self.failures.clear(due.job_id);
         report.paused += 1;
         Ok(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::scanner::PlanFailures;
+
+    // covers: H21
+    #[test]
+    fn a_plan_that_panics_is_a_failed_plan_and_the_third_in_a_row_pauses_the_job() {
+        let failures = PlanFailures::default();
+        let verdicts = [1, 2, 3].map(|attempt| {
+            let failed = guarded(|| panic!("attempt {attempt}"));
+            (failed.err(), failures.record(7))
+        });
+        let why = || Some("planning the schedule failed (a defect of Carillon)".to_owned());
+        assert_eq!(verdicts, [(why(), false), (why(), false), (why(), true)]);
+        assert!(!failures.record(8), "another job is not concerned");
     }
 }

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::lease::held_shards::ShardListener;
-use crate::lease::pending_hints::PendingHints;
+use crate::lease::pending_hints::{FREE_SLOTS, PendingHints};
 use carillon_store::lease::reshard::MAX_SHARDS;
 
 /// A transaction that this node gave up may still be committed by the server: it waits at most 3 s for a lock. Until then a
@@ -49,6 +49,18 @@ impl ScanWakes {
         if let Some(wake) = self.by_shard.get(shard as usize) {
             wake.notify_one();
         }
+    }
+
+    /// Slots of limits are free: the other nodes may have runs that wait for them.
+    pub fn hint_slots(&self) {
+        if let Some(hints) = &self.hints {
+            hints.add(FREE_SLOTS);
+        }
+    }
+
+    /// Other nodes can be told.
+    pub fn can_hint(&self) -> bool {
+        self.hints.is_some()
     }
 
     /// Something of this shard may wait in its rows alone: its scans look for it, the first one now.

@@ -38,6 +38,12 @@ impl AgreedKills {
     /// executors agree and do nothing. An executor that does not say whether it works on the job counts as one that is silent.
     pub async fn confirm(&self, shard: i32, it: &ToCheck) -> store::Result<()> {
         let (cx, run) = (&self.recover.cx, &it.run);
+        if run.is_http() {
+            let message = "killed while its callback was awaited; its service may go on";
+            let (event, reason) = (RunEvent::KillUnconfirmed, RunReason::Unconfirmed);
+            self.recover.outcomes.report_internal(run.run_id, event, reason, message);
+            return Ok(());
+        }
         let pause = match self.recover.query_run(run).await? {
             RunKnowledge::Running | RunKnowledge::Queued if !self.is_about_a_later_run(it).await? => {
                 return self.still_works(shard, run).await;

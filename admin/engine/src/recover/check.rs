@@ -160,6 +160,7 @@ fn ended(run_id: i64, end: End) -> RunReport {
         message: Some(format!("{said} [read from its log: no result was reported]").trim_start().to_owned()),
         reason,
         sent_at: None,
+        received_at: None,
         reporter: None,
         not_before: None,
     }

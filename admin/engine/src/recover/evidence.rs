@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::dispatch::given_params::given_params;
 use crate::executor::client::{ExecutorClient, LogAnswer, OTHER_JOURNAL, RunHeaders};
 use crate::executor::directory::{Candidate, ExecutorDirectory};
+use crate::executor::http::{HttpOutcome, HttpSender};
 use crate::executor::outcome::Outcome;
 use crate::executor::request::{body, headers, is_unsendable};
 use crate::executor::scripts::ScriptCache;
@@ -25,24 +26,27 @@ use crate::recover::run_knowledge::log_shows_start;
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::unanswered::{ResendPermit, UnansweredRun};
-use carillon_store::run::settle::finding::RunReport;
+use carillon_store::run::settle::finding::{AcceptedRun, RunReport};
 
 /// The highest number of sends of one run whose executors give no answer.
 const MOST_SENDS: i32 = 4;
 
 const NO_ANSWER: &str = "sent, and no clear answer came";
-const NO_HTTP_ANSWER: &str = "sent, and the node that sent it has not stored an answer";
+pub(super) const NO_HTTP_ANSWER: &str = "sent, and the node that sent it has not stored an answer";
+const NO_ANSWERS: &str = "sent several times, and no answer came";
 const JOURNAL_LOST: &str = "sent, and no clear answer came; its executor has restarted since, does not know the run and may keep another \
      journal, so the run was not sent again";
 const MOVED: &str =
     "sent, and no clear answer came; its executor does not know the run, and the job has moved to another app since";
 
 /// What was learned.
-enum Resolution {
+pub(super) enum Resolution {
     /// It runs, has run, or will.
     Accepted,
     /// It has not run and will not.
     Refused { code: i32, message: String },
+    /// Its end was asked for, and no node waits for its answer any more.
+    Killed,
     /// Nothing yet, but its executor is there: again in the next round.
     Later,
     /// Nothing, and there is no one left to ask: why.
@@ -56,6 +60,7 @@ pub struct Evidence {
     pub jobs: Arc<JobCache>,
     pub scripts: Arc<ScriptCache>,
     pub outcomes: Arc<OutcomeQueue>,
+    pub http: Arc<HttpSender>,
 }
 
 impl Evidence {
@@ -72,12 +77,18 @@ impl Evidence {
         match self.find_out(&unanswered).await? {
             Resolution::Accepted => {
                 // At once: it was accepted a while ago.
-                self.outcomes.accepted(run_id, first_sent_at(&unanswered), Duration::ZERO);
+                let accepted = AcceptedRun::sent(run_id, first_sent_at(&unanswered));
+                self.outcomes.accepted(accepted, Duration::ZERO);
                 self.outcomes.wake.notify_one();
             }
             Resolution::Refused { code, message } => {
                 let refused = RunReport::internal(run_id, RunEvent::Refused, RunReason::Refused, message);
                 self.outcomes.enqueue_internal(RunReport { code: Some(code), ..refused });
+            }
+            Resolution::Killed => {
+                if let Some(killed) = HttpOutcome::Killed.into_report(run_id) {
+                    self.outcomes.enqueue_internal(killed);
+                }
             }
             Resolution::Later => {}
             // Decided once, here: the run may have arrived, so it is not sent again unless the job allows retries.
@@ -121,8 +132,17 @@ impl Evidence {
             sent.and_then(|job| job.request()).map_or(MOST_TIMEOUT_SECONDS, |request| request.timeout_seconds.into());
         let limit = Duration::from_secs(seconds.unsigned_abs());
         let until = unanswered.marked_at + ms(limit + self.cx.settings.unknown_after);
-        let is_awaited = self.cx.clock.now() < until;
-        Ok(if is_awaited { Resolution::Later } else { Resolution::Unresolved(NO_HTTP_ANSWER) })
+        if self.cx.clock.now() < until {
+            return Ok(Resolution::Later);
+        }
+        let idempotent = sent.filter(|job| job.request().is_some_and(|request| request.idempotent));
+        match idempotent {
+            // It would be sent before the kill is seen.
+            Some(_) if self.cx.store.runs().is_kill_requested(unanswered.run.run_id).await? => Ok(Resolution::Killed),
+            Some(job) if unanswered.sends < MOST_SENDS => self.send_request_again(unanswered, job).await,
+            Some(_) => Ok(Resolution::Unresolved(NO_ANSWERS)),
+            None => Ok(Resolution::Unresolved(NO_HTTP_ANSWER)),
+        }
     }
 
     async fn mark_and_send_again(
@@ -199,9 +219,9 @@ impl Evidence {
             return Ok(Resolution::Later);
         }
         let request = body(run, job, given.map(|(_, given)| given), script.as_deref());
-        let about =
-            RunHeaders { journal_id: own.journal_id.as_deref(), ..headers(run, job, window.marked_at + 2 * ms(limit)) };
-        let outcome = self.client.run(&own.address, &request, &about).await;
+        let of_run = headers(&self.cx.cluster, run, job, window.marked_at + 2 * ms(limit));
+        let about = RunHeaders { journal_id: own.journal_id.as_deref(), ..of_run };
+        let (outcome, _) = self.client.run(&own.address, &request, &about).await;
         Ok(match outcome {
             Outcome::Accepted => Resolution::Accepted,
             // It has come back with another journal since it registered: what ran before is not known.

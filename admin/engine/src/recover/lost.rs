@@ -99,7 +99,7 @@ impl RecoverContext {
     /// An executor of our SDK has registered as a new process.
     pub async fn handle_restarts(&self, address: &str, boot_id: &str) -> store::Result<()> {
         let runs = self.cx.store.runs().runs_of_earlier_boots(address, boot_id).await?;
-        for run in runs.iter().filter(|run| run.has_restarted()) {
+        for run in runs.iter().filter(|run| run.has_restarted() && !run.is_http()) {
             self.handle_restart(run).await?;
         }
         Ok(())

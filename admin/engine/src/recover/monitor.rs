@@ -84,7 +84,7 @@ impl RunMonitor {
         for shard in self.held.shards() {
             self.for_each_watched(shard, |run, now| {
                 let is_gone = || self.recover.health(&run, self.lease_end(&run, now), now) == RunHealth::Gone;
-                if run.registered.is_some() && is_gone() {
+                if run.registered.is_some() && !run.is_http() && is_gone() {
                     self.recover.report_gone(&run);
                 }
             })
@@ -101,13 +101,18 @@ impl RunMonitor {
     }
 
     async fn check_shard(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {
-        self.for_each_watched(shard, |run, now| {
+        let mut awaited = vec![];
+        let each = self.for_each_watched(shard, |run, now| {
+            if run.is_http() {
+                return awaited.push(run);
+            }
             if run.registered.is_none() {
                 away.extend(run.address.clone());
             }
             self.evaluate(run, now);
-        })
-        .await
+        });
+        each.await?;
+        self.recover.end_unreported(&awaited).await
     }
 
     async fn for_each_watched(&self, shard: i32, mut look: impl FnMut(RunningRun, Millis)) -> store::Result<()> {

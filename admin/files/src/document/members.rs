@@ -7,9 +7,18 @@ use serde_json::{Map, Value};
 use crate::yaml::{Content, Node};
 
 /// The members that are numbers, beside those that are called `…_seconds`.
-const NUMBERS: [&str; 7] =
-    ["max_fires", "misfire_limit", "overlap_queue", "parts", "pause_after_failures", "retries", "seconds"];
-const BOOLEANS: [&str; 3] = ["enabled", "idempotent", "takes_result"];
+const NUMBERS: [&str; 9] = [
+    "max_concurrent",
+    "max_fires",
+    "misfire_limit",
+    "overlap_queue",
+    "parts",
+    "pause_after_failures",
+    "priority",
+    "retries",
+    "seconds",
+];
+const BOOLEANS: [&str; 4] = ["enabled", "idempotent", "in_body", "takes_result"];
 /// Where the test of an answer's body begins.
 const EXPECTED: &str = ".http.expect.body.";
 /// Where the members of nodes begin.

@@ -109,6 +109,9 @@ fn row(job: &Job, known: &Known<'_>) -> Result<Row, String> {
     if draft.overlap != plain.overlap {
         return Err(format!("overlap {}", draft.overlap.as_str()));
     }
+    if !draft.limits.is_empty() {
+        return Err("limits".to_owned());
+    }
     let (glue_type, source) = match &draft.script {
         Some(script) => (script.kind.glue_type(), sources.get(&job.id).ok_or("script, without --scripts")?.as_str()),
         None => ("BEAN", ""),

@@ -2,12 +2,13 @@
 
 use carillon_scheduler::job::limits::{self, check_params};
 use carillon_scheduler::job::placeholders::has_placeholders;
-use carillon_scheduler::{BlockStrategy, JobDraft, Millis, MisfirePolicy, RouteStrategy, ScriptDraft, ScriptKind};
+use carillon_scheduler::{
+    BlockStrategy, JobDraft, Millis, MisfirePolicy, RouteStrategy, ScriptDraft, ScriptKind, hex_digest,
+};
 
 use carillon_store::Job;
 use foldhash::HashMap;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use super::apps::MappedApp;
 use super::report::Report;
@@ -168,7 +169,7 @@ pub fn row_digest(row: &JobRow) -> String {
 
 /// As hexadecimal digits.
 pub fn digest_of(value: &Value) -> String {
-    Sha256::digest(value.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex_digest(value.to_string())
 }
 
 /// On one line; made up where there is none.

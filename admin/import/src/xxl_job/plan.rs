@@ -305,15 +305,7 @@ pub(super) fn foreign_links<'a>(
 
 /// Checks a definition without its app and its children, which an import makes later.
 fn check(draft: &JobDraft, now: Millis) -> Result<(), String> {
-    let app = App {
-        id: 0,
-        name: draft.app.clone(),
-        title: String::new(),
-        created_at: 0,
-        own_tokens_only: false,
-        runs_scripts: false,
-        declarations: carillon_store::DeclarationSetting::default(),
-    };
+    let app = App::new(0, &draft.app);
     let checked = Definition::check_in(DefinitionContext::new(&app, &Calendars::default()), draft, now);
     checked.map(drop).map_err(|errors| FieldError::join(&errors))
 }

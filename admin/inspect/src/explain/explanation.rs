@@ -1,10 +1,13 @@
 //! The story of one instant of one job: what became of it, or why it is none or nothing came of it.
 
-use carillon_scheduler::{AuditAction, Cause, Millis};
+use std::collections::BTreeMap;
+
+use carillon_scheduler::{AuditAction, Cause, Millis, RunReason, RunState};
 
 use crate::audit::difference::{GapKind, GapReason};
 use crate::audit::job_audit::AuditInput;
 use carillon_store as store;
+use carillon_store::app::limits::line::LimitPlace;
 use carillon_store::job::history::{Change, DefinitionVersion, VersionRules};
 use carillon_store::job::revisions::Revision;
 use carillon_store::run::route::RouteDecision;
@@ -43,6 +46,8 @@ pub struct ExplainedRun {
     pub run: RunView,
     pub params: RunParams,
     pub choice: Option<RouteDecision>,
+    /// The limits that it waits for, with its place at each.
+    pub places: Vec<LimitPlace>,
 }
 
 /// What became of it, or why nothing did.
@@ -175,6 +180,21 @@ fn contains(era: &DefinitionVersion, at: Millis) -> bool {
     era.from < at && era.to.is_none_or(|to| at <= to)
 }
 
+/// The limits that each of these runs waits for, with its place at each; a run that is not there does not wait for any.
+pub async fn places_of(
+    store: &Store,
+    runs: &[&RunView],
+    visible: &VisibleApps,
+) -> store::Result<BTreeMap<i64, Vec<LimitPlace>>> {
+    let waits =
+        |run: &&&RunView| run.state == RunState::Claimed && run.reason.as_deref() == Some(RunReason::Limit.as_str());
+    let waiting: Vec<i64> = runs.iter().filter(waits).map(|run| run.id).collect();
+    match waiting.is_empty() {
+        true => Ok(BTreeMap::new()),
+        false => store.limits().places_of(&waiting, visible).await,
+    }
+}
+
 async fn explained_runs(
     store: &Store,
     job_id: i64,
@@ -192,7 +212,12 @@ async fn explained_runs(
         };
         let choice = store.runs().route_decision(&run).await?;
         let params = store.runs().params_of(&run).await?;
-        runs.push(ExplainedRun { run, params, choice });
+        runs.push(ExplainedRun { run, params, choice, places: vec![] });
+    }
+    let all: Vec<&RunView> = runs.iter().map(|explained: &ExplainedRun| &explained.run).collect();
+    let mut places = places_of(store, &all, visible).await?;
+    for explained in &mut runs {
+        explained.places = places.remove(&explained.run.id).unwrap_or_default();
     }
     Ok(runs)
 }

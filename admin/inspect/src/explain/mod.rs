@@ -6,4 +6,5 @@ mod neighbours;
 mod sentences;
 
 pub use action_words::{action_text, action_word};
-pub use explanation::{ExplainedRun, Explanation, VERDICTS, Verdict, explain};
+pub use explanation::{ExplainedRun, Explanation, VERDICTS, Verdict, explain, places_of};
+pub use sentences::waits_for;

@@ -2,6 +2,7 @@
 
 use carillon_locale::{Language, Message};
 use carillon_scheduler::{Cause, Millis, RunState};
+use carillon_store::app::limits::line::LimitPlace;
 use carillon_store::job::history::Change;
 use carillon_store::run::route::RouteDecision;
 use carillon_store::{Misfire, RunParams, RunView};
@@ -13,6 +14,8 @@ use crate::explain::explanation::{ExplainedRun, Explanation, Verdict};
 
 /// Characters of parameters and messages that are shown.
 const SHOWN: usize = 300;
+/// Runs with slots of a limit that are named.
+const SHOWN_HOLDERS: usize = 10;
 
 impl Explanation {
     /// One sentence each.
@@ -93,7 +96,24 @@ fn run(language: Language, explained: &ExplainedRun) -> Vec<String> {
     let sent = sent(language, run).map(|text| text.to_string());
     let params = params(language, explained).to_string();
     let lines = [Some(recorded(language, run)), chosen, sent, Some(params), Some(ended(language, run))];
-    lines.into_iter().flatten().collect()
+    let since = time(run.due_at);
+    let waits = explained.places.iter().map(|place| waits_for(language, place, &since).to_string());
+    lines.into_iter().flatten().chain(waits).collect()
+}
+
+/// What a run waits for at a limit since a time, as it is shown.
+pub fn waits_for(language: Language, place: &LimitPlace, since: &str) -> Message {
+    let runs: Vec<String> = place.holders.iter().take(SHOWN_HOLDERS).map(i64::to_string).collect();
+    let more = if place.taken > runs.len() { " …" } else { "" };
+    let key = if runs.is_empty() { "explain-waits-for-unseen" } else { "explain-waits-for" };
+    language
+        .text(key)
+        .with("since", since)
+        .with("limit", &place.rule.name)
+        .with("taken", place.taken)
+        .with("max", place.rule.max_runs)
+        .with("runs", format!("{}{more}", runs.join(", ")))
+        .with("place", place.place)
 }
 
 fn recorded(language: Language, run: &RunView) -> String {

@@ -90,6 +90,15 @@ pub struct JobDraft {
     /// How many runs may wait under `overlap` `wait`.
     #[serde(default = "default_queue")]
     pub overlap_queue: i32,
+    /// How many fires of the job may be open at once; more need a rule other than `allow`.
+    #[serde(default = "one")]
+    pub max_concurrent: i32,
+    /// The names of limits that its runs keep, at most 4: of its app, or shared.
+    #[serde(default)]
+    pub limits: Vec<String>,
+    /// Where runs wait in a line, a run goes before those that have waited for at most this much longer, in seconds.
+    #[serde(default)]
+    pub priority: i32,
     /// The executor's rule for overlapping runs.
     #[serde(default)]
     pub block: BlockStrategy,
@@ -145,6 +154,9 @@ impl JobDraft {
             route_labels: String::new(),
             overlap: Overlap::default(),
             overlap_queue: DEFAULT_QUEUE,
+            max_concurrent: 1,
+            limits: vec![],
+            priority: 0,
             block: BlockStrategy::default(),
             timeout_seconds: 0,
             retries: 0,
@@ -175,6 +187,10 @@ const fn default_queue() -> i32 {
 
 const fn yes() -> bool {
     true
+}
+
+const fn one() -> i32 {
+    1
 }
 
 #[cfg(test)]

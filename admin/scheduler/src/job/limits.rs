@@ -36,6 +36,12 @@ pub const MISFIRE_LIMIT: RangeInclusive<i64> = 1..=1_000;
 pub const MISFIRE_WINDOW_SECONDS: RangeInclusive<i64> = 1..=86_400;
 /// Range of `overlap_queue`.
 pub const OVERLAP_QUEUE: RangeInclusive<i64> = 1..=1_000;
+/// Range of `max_concurrent`.
+pub const MAX_CONCURRENT: RangeInclusive<i64> = 1..=1_000;
+/// Maximum number of limits that a job names.
+pub const LIMITS: usize = 4;
+/// Range of `priority`, in seconds.
+pub const PRIORITY: RangeInclusive<i64> = -3_600..=3_600;
 /// Range of `timeout_seconds`; 0 is no time-out.
 pub const TIMEOUT_SECONDS: RangeInclusive<i64> = 0..=604_800;
 /// Range of `retries`.

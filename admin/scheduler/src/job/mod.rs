@@ -1,6 +1,7 @@
 //! A job's definition: as a user writes it ([`JobDraft`]), and what its check parses ([`JobSpec`]).
 
 mod block;
+mod digest;
 mod draft;
 mod durability;
 pub mod http;
@@ -10,11 +11,13 @@ pub(crate) mod parts;
 pub mod placeholders;
 mod script;
 mod spec;
+mod template;
 mod validate;
 #[cfg(test)]
 mod validate_tests;
 
 pub use block::BlockStrategy;
+pub use digest::hex_digest;
 pub use draft::JobDraft;
 pub use durability::Durability;
 pub use http::{HttpAuth, HttpDraft, HttpMethod};
@@ -22,4 +25,5 @@ pub use labels::{check_key, check_tag};
 pub use parts::Parts;
 pub use script::{ScriptDraft, ScriptKind};
 pub use spec::JobSpec;
-pub use validate::{check_split, validate_app_name};
+pub use template::JobTemplate;
+pub use validate::{check_priority, check_split, validate_app_name};

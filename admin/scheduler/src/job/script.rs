@@ -1,11 +1,11 @@
 //! The script of a job: what an executor runs in place of a handler.
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::limits::{REMARK_CHARS, SCRIPT_BYTES};
 use crate::checks::check_line;
 use crate::field_error::FieldError;
+use crate::job::digest::hex_digest;
 use crate::time::Millis;
 use crate::words::words;
 
@@ -122,7 +122,7 @@ impl ScriptDraft {
 
     /// The digest of a stored source, by which a stored job names it: SHA-256 in hexadecimal digits.
     pub fn digest(source: &str) -> String {
-        Sha256::digest(source).iter().map(|byte| format!("{byte:02x}")).collect()
+        hex_digest(source)
     }
 }
 

@@ -10,6 +10,8 @@ use super::spec::JobSpec;
 use crate::checks::{check_line, check_number};
 use crate::field_error::FieldError;
 use crate::route::{LabelError, Labels, RouteStrategy};
+use crate::run::limit::name::validate_limit_name;
+use crate::run::overlap::Overlap;
 use crate::schedule::{KindDraft, Schedule, ScheduleContext, ScheduleDraft};
 use crate::time::Millis;
 
@@ -59,6 +61,9 @@ impl JobDraft {
         check("route", self.check_route());
         check("route_labels", self.labels().map(drop));
         check("overlap_queue", check_number(self.overlap_queue.into(), &limits::OVERLAP_QUEUE, " runs"));
+        check("max_concurrent", self.check_max_concurrent());
+        check("limits", self.check_limits());
+        check("priority", check_priority(self.priority));
         let timeout = i64::from(self.timeout_seconds);
         check("timeout_seconds", check_number(timeout, &limits::TIMEOUT_SECONDS, " seconds (0: no limit)"));
         check("retries", check_number(self.retries.into(), &limits::RETRIES, ""));
@@ -99,6 +104,34 @@ impl JobDraft {
                 "must be empty where {other} is given: a job has a handler, a script, a workflow or an HTTP request"
             )),
         }
+    }
+
+    fn check_max_concurrent(&self) -> Result<(), String> {
+        check_number(self.max_concurrent.into(), &limits::MAX_CONCURRENT, " fires")?;
+        match self.max_concurrent > 1 && self.overlap == Overlap::Allow {
+            true => {
+                Err("needs the rule for overlaps `skip`, `wait` or `cancel`: with `allow` any number is open"
+                    .to_owned())
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// The store checks that they exist.
+    fn check_limits(&self) -> Result<(), String> {
+        if self.limits.len() > limits::LIMITS {
+            return Err(format!("has {} names; at most {} are allowed", self.limits.len(), limits::LIMITS));
+        }
+        if self.workflow.is_some() && !self.limits.is_empty() {
+            return Err("must be empty: a workflow takes no slot, its nodes do".to_owned());
+        }
+        for (index, name) in self.limits.iter().enumerate() {
+            validate_limit_name(name)?;
+            if self.limits[..index].contains(name) {
+                return Err(format!("has {name:?} twice"));
+            }
+        }
+        Ok(())
     }
 
     fn check_route(&self) -> Result<(), String> {
@@ -198,6 +231,14 @@ pub fn check_split(route: RouteStrategy, block: BlockStrategy) -> Result<(), Str
                 .to_owned())
         }
     }
+}
+
+/// Checks the priority of a job or a trigger.
+///
+/// # Errors
+/// Says which range it has.
+pub fn check_priority(seconds: i32) -> Result<(), String> {
+    check_number(seconds.into(), &limits::PRIORITY, " seconds")
 }
 
 /// Checks the name of an app: 4 to 64 letters, digits, `-`, `_` and `.`, the first a letter or a digit. (xxl-job allows

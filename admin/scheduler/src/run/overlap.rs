@@ -43,35 +43,31 @@ pub struct Decision {
     pub wait: Vec<usize>,
     /// Never sent.
     pub cancel: Vec<usize>,
-    /// A kill is sent for the open runs.
-    pub kill_open: bool,
+    /// A kill is sent for the runs of this many open fires, the earliest.
+    pub kill: usize,
 }
 
-/// Decides about `due` fires of a job, none of which is open, in the order of their instants. `is_open`: another fire of
-/// the job is open. `queue`: the number that may wait under [`Overlap::Wait`].
-pub fn decide(rule: Overlap, queue: usize, is_open: bool, due: usize) -> Decision {
-    let free = usize::from(!is_open).min(due);
+/// Decides about `due` fires of a job, none of which is open, in the order of their instants. `open`: how many other fires of
+/// the job are open, of `max` that may be, at least one. `queue`: the number that may wait under [`Overlap::Wait`].
+pub fn decide(rule: Overlap, queue: usize, (open, max): (usize, usize), due: usize) -> Decision {
+    let free = max.saturating_sub(open).min(due);
     match rule {
         Overlap::Allow => Decision { send: (0..due).collect(), ..Decision::default() },
         Overlap::Skip => Decision { send: (0..free).collect(), cancel: (free..due).collect(), ..Decision::default() },
         Overlap::Wait => {
             let full = due.min(free + queue);
-            Decision {
-                send: (0..free).collect(),
-                wait: (free..full).collect(),
-                cancel: (full..due).collect(),
-                kill_open: false,
-            }
+            Decision { send: (0..free).collect(), wait: (free..full).collect(), cancel: (full..due).collect(), kill: 0 }
         }
-        // The latest replaces all before it.
+        // The latest replace all before them.
         Overlap::Cancel => {
-            let last = due.saturating_sub(1);
-            let latest = (last..due).collect();
-            let (send, wait) = match is_open {
-                true => (vec![], latest),
-                false => (latest, vec![]),
-            };
-            Decision { send, wait, cancel: (0..last).collect(), kill_open: is_open && due > 0 }
+            let first = due.saturating_sub(max);
+            let now = (first + free).min(due);
+            Decision {
+                send: (first..now).collect(),
+                wait: (now..due).collect(),
+                cancel: (0..first).collect(),
+                kill: (due - now).min(open),
+            }
         }
     }
 }
@@ -81,8 +77,8 @@ mod tests {
     use super::*;
 
     fn decision(rule: Overlap, is_open: bool, due: usize) -> [Vec<usize>; 3] {
-        let decision = decide(rule, 2, is_open, due);
-        assert_eq!(decision.kill_open, rule == Overlap::Cancel && is_open && due > 0);
+        let decision = decide(rule, 2, (is_open.into(), 1), due);
+        assert_eq!(decision.kill, usize::from(rule == Overlap::Cancel && is_open && due > 0));
         [decision.send, decision.wait, decision.cancel]
     }
 
@@ -101,12 +97,30 @@ mod tests {
     }
 
     #[test]
+    fn every_rule_with_places_for_three() {
+        let of = |rule, open, due| {
+            let Decision { send, wait, cancel, kill } = decide(rule, 2, (open, 3), due);
+            (send, wait, cancel, kill)
+        };
+        assert_eq!(of(Overlap::Skip, 1, 4), (vec![0, 1], vec![], vec![2, 3], 0));
+        assert_eq!(of(Overlap::Wait, 2, 4), (vec![0], vec![1, 2], vec![3], 0));
+        assert_eq!(of(Overlap::Wait, 4, 1), (vec![], vec![0], vec![], 0), "the number was made smaller");
+        assert_eq!(of(Overlap::Cancel, 0, 4), (vec![1, 2, 3], vec![], vec![0], 0));
+        assert_eq!(of(Overlap::Cancel, 2, 1), (vec![0], vec![], vec![], 0));
+        assert_eq!(of(Overlap::Cancel, 3, 2), (vec![], vec![0, 1], vec![], 2));
+        assert_eq!(of(Overlap::Cancel, 3, 5), (vec![], vec![2, 3, 4], vec![0, 1], 3));
+    }
+
+    #[test]
     fn each_fire_is_decided_once() {
         for &rule in Overlap::ALL {
-            for (is_open, due) in [(false, 0), (true, 0), (false, 1), (true, 1), (false, 7), (true, 7)] {
-                let mut all = decision(rule, is_open, due).concat();
-                all.sort_unstable();
-                assert_eq!(all, (0..due).collect::<Vec<_>>());
+            for (open, due) in [(0, 0), (1, 0), (0, 1), (1, 1), (0, 7), (1, 7), (2, 7), (5, 2)] {
+                for max in 1..4 {
+                    let Decision { send, wait, cancel, .. } = decide(rule, 2, (open, max), due);
+                    let mut all = [send, wait, cancel].concat();
+                    all.sort_unstable();
+                    assert_eq!(all, (0..due).collect::<Vec<_>>());
+                }
             }
         }
     }

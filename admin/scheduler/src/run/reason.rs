@@ -47,5 +47,7 @@ words! {
         Node = 20 "node",
         /// It has handed in items, and some of them failed.
         Items = 21 "items",
+        /// It waits for a slot of a limit.
+        Limit = 22 "limit",
     }
 }

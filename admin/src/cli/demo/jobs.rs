@@ -28,6 +28,7 @@ pub async fn create(admin: &Admin, page: &DemoPage) -> anyhow::Result<()> {
     if let Some(archive) = made.last() {
         engine.jobs().run_later(walk_later(archive.id), &by).await?;
     }
+    engine.run_limits().create(pictures::limit(), &by).await?;
     engine.jobs().create(pictures::job(), None, &by).await?;
     engine.jobs().create_all(orders::parts().into(), None, &by).await?;
     engine.jobs().create(orders::workflow(), None, &by).await?;
@@ -68,9 +69,10 @@ fn walk_later(job_id: i64) -> RunLaterRequest {
         expires_after_seconds: Some(3_600),
         params: Some("20".to_owned()),
         parts: None,
+        priority: None,
         address: None,
     };
-    RunLaterRequest { job_id, runs: vec![run], idempotency_key: None, is_list: false }
+    RunLaterRequest { job_id, runs: vec![run], idempotency_key: None, traceparent: None, is_list: false }
 }
 
 pub fn count() -> usize {

@@ -111,7 +111,7 @@ fn welcome(config: &Config, admin: &Admin, page: &DemoPage, temporary: bool) -> 
     };
     let kept = if temporary { ", removed at the end" } else { "" };
     format!(
-        "\nCarillon demo: a node, two executors, {} jobs, one of them a workflow: {}\n\n  console    {}\n  user       {FIRST_ADMIN}\n  password   {password}\n  \
+        "\nCarillon demo: a node, two executors, {} jobs, one of them a workflow: {}; one more is declared by the executors\n\n  console    {}\n  user       {FIRST_ADMIN}\n  password   {password}\n  \
          API token  {}\n  HTTP page  {}\n  data       {}{kept}\n\nCtrl-C ends it. RUST_LOG=info shows what the node does.\n",
         jobs::count(),
         orders::NAME,

@@ -3,16 +3,28 @@
 use std::time::Duration;
 
 use carillon_executor::{ItemContext, JobError, MapContext, ReduceContext, log};
-use carillon_scheduler::{JobDraft, ScheduleDraft};
+use carillon_scheduler::{JobDraft, LimitDraft, ScheduleDraft};
 use tokio::time::sleep;
 
 use super::app::{APP, tags};
 
 /// Pictures of one run.
 const PICTURES: u32 = 200;
+/// The limit of its runs.
+const LIMIT: &str = "picture-store";
+
+/// Where the pictures lie takes two deliveries at a time: the others wait in line.
+pub fn limit() -> LimitDraft {
+    LimitDraft {
+        app: Some(APP.to_owned()),
+        description: "Where the pictures lie takes two deliveries at a time.".to_owned(),
+        ..LimitDraft::new(LIMIT, 2)
+    }
+}
 
 pub fn job() -> JobDraft {
     JobDraft {
+        limits: vec![LIMIT.to_owned()],
         schedule: ScheduleDraft::fixed_rate(60),
         description:
             "Hands in 200 pictures as items, which both executors shrink; a last run counts them. One fails at first."

@@ -19,9 +19,12 @@ pub async fn drift(client: &Client, app: Option<&str>, output: Output) -> anyhow
     if let (Some(name), true) = (app, apps.is_empty()) {
         bail!("there is no app {name}");
     }
-    let (mut found, mut same) = (vec![], 0);
+    let (mut found, mut refused, mut same) = (vec![], vec![], 0);
     for app in apps {
         let declared = client.get(&format!("/apps/{}/declarations", app["id"])).await?;
+        let live = declared["live"].as_array().cloned().unwrap_or_default();
+        let faulty = live.into_iter().filter(|build| !text(&build["problem"]).is_empty());
+        refused.extend(faulty.map(|build| (text(&app["name"]).to_owned(), build)));
         let jobs = declared["jobs"].as_array().cloned().unwrap_or_default();
         let (applied, others): (Vec<Value>, Vec<Value>) = jobs.into_iter().partition(|job| job["state"] == "applied");
         same += applied.len();
@@ -29,15 +32,24 @@ pub async fn drift(client: &Client, app: Option<&str>, output: Output) -> anyhow
     }
     match output {
         Output::Text => {
+            for (app, build) in &refused {
+                println!(
+                    "! {app}: the declaration of {} is refused: {}",
+                    text(&build["build"]),
+                    text(&build["problem"])
+                );
+            }
             found.iter().for_each(|(app, job)| print_job(app, job));
             println!("= {same} declared {} without a difference", if same == 1 { "job" } else { "jobs" });
         }
         Output::Json => {
             let jobs: Vec<Value> = found.iter().map(|(app, job)| json!({"app": app, "job": job})).collect();
-            println!("{}", json!({"jobs": jobs, "without_difference": same}));
+            let refused: Vec<Value> =
+                refused.iter().map(|(app, build)| json!({"app": app, "declaration": build})).collect();
+            println!("{}", json!({"jobs": jobs, "refused": refused, "without_difference": same}));
         }
     }
-    Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHANGES) })
+    Ok(if found.is_empty() && refused.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHANGES) })
 }
 
 fn print_job(app: &str, job: &Value) {

@@ -13,7 +13,7 @@ use super::answer::{Error, NoContent, Reply};
 use super::extract::parameter::{Schemas, add, number, positive_id, text_of};
 use super::extract::{
     Body, Caller, Id, JobKey, KEY_HEADER, Key, LIMIT, MAX_LIMIT, Name, Query, RequestBody, RevisionNumber,
-    ScriptNumber, TokenId,
+    ScriptNumber, TokenId, Trace,
 };
 use crate::web::access::{Access, Route};
 use crate::web::state::Shared;
@@ -80,6 +80,11 @@ impl Endpoint {
         let description =
             "A request that is repeated with the same key creates nothing; it is answered like the first one";
         self.parameter(ParameterIn::Header, Required::False, (KEY_HEADER, description), text_of(1, MAX_KEY_CHARS))
+    }
+
+    fn trace(self) -> Self {
+        let description = "A W3C trace context, which the runs continue; what is none is ignored";
+        self.parameter(ParameterIn::Header, Required::False, ("traceparent", description), text_of(55, 200))
     }
 
     pub fn body<T: ToSchema>(mut self, required: Required) -> Self {
@@ -155,6 +160,7 @@ signature! {
     JobKey => |it| it.path("key", text_of(1, 64));
     Name => |it| it.path("name", text_of(1, 64));
     Key => |it| it.key();
+    Trace => |it| it.trace();
     Body<T> where T: RequestBody => |it| it.body::<T::Schema>(T::REQUIRED);
     HttpResponse => |it| it;
     Result<T, Error> where T: Signature => |it| T::describe(it);
@@ -191,4 +197,5 @@ arguments! {
     A B C;
     A B C D;
     A B C D E;
+    A B C D E F;
 }

@@ -22,11 +22,12 @@ const DESCRIPTION: &str = "Times are RFC 3339, UTC, with milliseconds. Unknown m
     runs or 200,000 jobs for one page: a page may have fewer items than `limit`, or none, and still a `next`. \
     Bodies are read as JSON under any content type.";
 
-const TAGS: [(&str, &str); 14] = [
+const TAGS: [(&str, &str); 15] = [
     ("apps", "Groups of executors under one name"),
     ("pauses", "Times in which the schedules of an app, or of all apps, send nothing"),
     ("retention", "How long runs are kept"),
     ("calendars", "Named lists of days on which jobs do not run"),
+    ("limits", "How many runs are at work together, over all nodes"),
     ("jobs", "Definitions: what runs, when, where"),
     ("backfills", "Runs for instants of the past"),
     ("runs", "One delivery of one fire to one executor"),

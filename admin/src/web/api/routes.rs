@@ -115,6 +115,15 @@ fn of_apps() -> Vec<Endpoint> {
             GET "/calendars/{name}/versions", View Shared: calendars::versions, listCalendarVersions,
                 "The versions of a calendar, newest first" => page(id());
         }
+        "limits" {
+            GET "/limits", View AnyApp: apps::limits::list, listLimits, "The limits that are shared, and those of the apps that the caller sees";
+            POST "/limits", Administer AnyApp: apps::limits::create, createLimit,
+                "Create a limit of an app, or a shared one; in force on all nodes within two seconds" => fails([409]);
+            GET "/limits/{id}", View AnyApp: apps::limits::get, getLimit, "A limit, who has its slots, and who waits for one";
+            PUT "/limits/{id}", Administer AnyApp: apps::limits::update, updateLimit,
+                "Change a limit; runs at work go on where it is made smaller" => fails([409]);
+            DELETE "/limits/{id}", Administer AnyApp: apps::limits::delete, deleteLimit, "Delete a limit that no job names" => fails([409]);
+        }
     }
 }
 

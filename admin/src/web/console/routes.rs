@@ -89,6 +89,12 @@ pub fn all() -> Vec<Route> {
         "/calendars/{name}/edit" => GET Edit Shared: calendars::form::edit, POST Edit Shared: calendars::form::update;
         "/calendars/{name}/delete" => GET Edit Shared: calendars::delete::ask_delete, POST Edit Shared: calendars::delete::delete;
 
+        "/limits" => GET View AnyApp: apps::limits::list::list, POST Administer AnyApp: apps::limits::form::create;
+        "/limits/new" => GET Administer AnyApp: apps::limits::form::new;
+        "/limits/{id}" => GET View AnyApp: apps::limits::page::page;
+        "/limits/{id}/edit" => GET Administer AnyApp: apps::limits::form::edit, POST Administer AnyApp: apps::limits::form::update;
+        "/limits/{id}/delete" => GET Administer AnyApp: apps::limits::delete::ask_delete, POST Administer AnyApp: apps::limits::delete::delete;
+
         "/misfires" => GET View AnyApp: misfires::list;
         "/gaps" => GET View AnyApp: gaps::page;
         "/nodes" => GET View Installation: nodes::page;

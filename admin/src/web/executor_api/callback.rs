@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::{HttpRequest, HttpResponse};
-use carillon_engine::executor::Credential;
+use carillon_engine::executor::{Credential, plausible_moment};
 use carillon_protocol::{self as wire, Answer, CallbackItem, Callbacks, headers};
 use carillon_scheduler::{Outcome, RunEvent, RunReason};
 use carillon_store::db::sql::text::printable;
@@ -101,6 +101,7 @@ fn finding(item: CallbackItem, reporter: &Arc<Reporter>) -> RunReport {
         message: item.message.as_deref().map(printable),
         reason,
         sent_at: None,
+        received_at: plausible_moment(item.received_at),
         reporter: Some(reporter.clone()),
         not_before: None,
     }

@@ -37,9 +37,3 @@ pub(super) async fn app(request: &HttpRequest, body: &AuthenticatedBody, state: 
     }
     Ok(name)
 }
-
-/// The digest that a heartbeat announces, if it can be one.
-pub(super) fn digest(request: &HttpRequest) -> Option<&str> {
-    let is_digest = |text: &&str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    header(request, headers::DECLARED).filter(is_digest)
-}

@@ -17,6 +17,8 @@ pub(super) mod paths;
 pub(crate) mod refusals;
 mod registration;
 mod routes;
+pub(super) mod service_callbacks;
 mod token;
 
+pub use callback::STORE_WITHIN;
 pub use routes::{all, configure, configure_elsewhere};

@@ -11,7 +11,6 @@ use carillon_store::run::mark::HTTP_REQUEST;
 use super::answer::{answered, header, id, refused};
 use super::audit::{record_denial_for, sender};
 use super::authenticated_body::AuthenticatedBody;
-use super::declare;
 use super::refusals::RefusalReason;
 use super::token::note_refusal;
 use crate::web::access::denial;
@@ -56,7 +55,7 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shar
 
 /// Asks for the declared jobs of the program if they are not known.
 async fn accepted(request: &HttpRequest, executor: &Executor, is_new: bool, state: &State) -> Answer {
-    let digest = declare::digest(request);
+    let digest = digest(request);
     match state.declarations.heartbeat(&executor.app, &executor.address, digest, is_new).await {
         Ok(true) => Answer::ok_with(wire::ASKS_FOR_DECLARATION),
         Ok(false) => Answer::ok(),
@@ -96,6 +95,12 @@ async fn registration(request: &HttpRequest, body: &AuthenticatedBody, state: &S
         manual_since: None,
         draining_since: None,
     })
+}
+
+/// The digest that a heartbeat announces, if it can be one.
+fn digest(request: &HttpRequest) -> Option<&str> {
+    let is_digest = |text: &&str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    header(request, headers::DECLARED).filter(is_digest)
 }
 
 /// Counts a registration with the token of the request.

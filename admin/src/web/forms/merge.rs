@@ -1,4 +1,5 @@
-//! Two people edit one job. The form carries a mark of each value that it was filled with, so that a late save can distinguish
+//! Two versions of a job, compared by the fields of its form: a new job beside the one that it is like, and two edits of one job. The form of an
+//! edit carries a mark of each value that it was filled with, so that a late save can distinguish
 //! the fields that its author changed: a field that they did not change keeps what the other person saved, also a pause.
 
 use std::collections::HashMap;
@@ -28,6 +29,25 @@ fn compared(form: &Form, name: &str) -> String {
 /// Long enough to distinguish two values; a whole value may have 64 KiB.
 fn mark(value: &str) -> String {
     hash(value).chars().take(12).collect()
+}
+
+/// Of a new job that is like another one: the id of that one, and the mark of the differences that the form has shown.
+pub const LIKE: &str = "like";
+pub const UNLIKE: &str = "unlike";
+
+/// A field with another value: the key of its label, the value in the original, the new one.
+pub type Difference = (&'static str, String, String);
+
+/// Where a new job differs from the one that it is like; both are filled from drafts.
+pub fn differences(language: Language, new: &Form, original: &Form) -> Vec<Difference> {
+    let differ = |(name, _): &(&str, &str)| compared(new, name) != compared(original, name);
+    let values = |(name, label)| (label, shown(language, original, name), shown(language, new, name));
+    labels().into_iter().filter(differ).map(values).collect()
+}
+
+/// What distinguishes two lists of differences.
+pub fn mark_of(differences: &[Difference]) -> String {
+    mark(&format!("{differences:?}"))
 }
 
 /// What others have saved since the form was opened.

@@ -87,6 +87,7 @@ pub async fn trigger(state: Shared, call: Call) -> Reply {
             job_id,
             cause: Cause::Api,
             params: sent.find("executorParam").map(str::to_owned),
+            priority: None,
             address,
             idempotency_key: None,
         };

@@ -29,12 +29,31 @@ row_struct! {
         pub own_tokens_only: bool,
         /// Its executors that announce nothing, as those in Java, run scripts of every type.
         pub runs_scripts: bool,
+        /// The turns of its runs where runs of several apps wait for a limit; 1 unless set.
+        pub weight: i32,
         /// What becomes of the jobs that its programs declare.
         pub declarations: DeclarationSetting as WordOrDefault,
     }
 }
 
-pub(in crate::app) const COLUMNS: &str = "id, name, title, created_at, own_tokens_only, runs_scripts, declarations";
+impl App {
+    /// One that nothing is set of.
+    pub fn new(id: i64, name: &str) -> Self {
+        Self {
+            id,
+            name: name.to_owned(),
+            title: String::new(),
+            created_at: 0,
+            own_tokens_only: false,
+            runs_scripts: false,
+            weight: 1,
+            declarations: DeclarationSetting::default(),
+        }
+    }
+}
+
+pub(in crate::app) const COLUMNS: &str =
+    "id, name, title, created_at, own_tokens_only, runs_scripts, weight, declarations";
 
 impl AppStore<'_> {
     /// The visible apps, by name.
@@ -72,15 +91,7 @@ impl AppStore<'_> {
         self.refuse_former_name(&tx, name, None).await?;
         let any: Option<i64> = self.tuple(&tx, "SELECT id FROM executor_token LIMIT 1", vec![]).await?;
         let own_tokens_only = any.is_some();
-        let app = App {
-            id,
-            name: name.to_owned(),
-            title: title.to_owned(),
-            created_at: now,
-            own_tokens_only,
-            runs_scripts: false,
-            declarations: DeclarationSetting::default(),
-        };
+        let app = App { title: title.to_owned(), created_at: now, own_tokens_only, ..App::new(id, name) };
         let row = named![id, name, title, created_at: now, own_tokens_only];
         let inserted = self.insert_row(&tx, "app", row).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::AppName, name))?;
@@ -110,9 +121,32 @@ impl AppStore<'_> {
         Ok(App { runs_scripts, ..old })
     }
 
+    /// Sets the turns of the app's runs where runs of several apps wait for a limit.
+    ///
+    /// # Errors
+    /// `Missing`
+    pub async fn set_weight(self, id: i64, weight: i32, now: Millis, actor: &Actor) -> Result<App> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
+        let text = format!("SELECT {COLUMNS} FROM app WHERE id = ?{{for_update}}");
+        let old: Option<App> = self.one(&tx, &text, values![id]).await?;
+        let old = old.ok_or_else(|| Error::Missing(format!("app {id}")))?;
+        if old.weight == weight {
+            return Ok(old);
+        }
+        self.execute(&tx, "UPDATE app SET weight = ? WHERE id = ?", values![weight, id]).await?;
+        let detail = json!({"before": {"weight": old.weight}, "after": {"weight": weight}});
+        audit.commit(tx, AuditAction::Update, AuditObject::app(id), detail).await?;
+        Ok(App { weight, ..old })
+    }
+
     /// The names of the apps whose executors that announce nothing run scripts. For the engine.
     pub async fn that_run_scripts(self) -> Result<Vec<String>> {
         self.tuples(&self.engine_reads, "SELECT name FROM app WHERE runs_scripts = TRUE", vec![]).await
+    }
+
+    /// The weights of apps that have another than 1. For the engine.
+    pub async fn weights(self) -> Result<Vec<(i64, i32)>> {
+        self.tuples(&self.engine_reads, "SELECT id, weight FROM app WHERE weight <> 1", vec![]).await
     }
 
     /// The app that a job belongs to.

@@ -38,8 +38,8 @@ impl AppStore<'_> {
         Ok(AppUse { jobs: jobs.unwrap_or(0), open_runs: open_runs.unwrap_or(0) })
     }
 
-    /// Deletes an app with its executors, tokens, secrets, declarations, pauses, maintenance windows, alert rules, retention and former names. The audit
-    /// stays; its past runs are not shown any more, and the retention removes them.
+    /// Deletes an app with its executors, tokens, secrets, limits, declarations, pauses, maintenance windows, alert rules, retention and former
+    /// names. The audit stays; its past runs are not shown any more, and the retention removes them.
     ///
     /// # Errors
     /// `Missing`. `InUse`: it has jobs or open runs; the text says how many.
@@ -52,6 +52,8 @@ impl AppStore<'_> {
             let text = format!("app {} has {jobs} jobs and {open_runs} runs that have not ended", app.name);
             return Err(Error::InUse(text));
         }
+        let text = "DELETE FROM limit_slot WHERE limit_id IN (SELECT id FROM limit_rule WHERE app_id = ?)";
+        self.execute(&tx, text, values![app.id]).await?;
         self.alerts().end_alerts(&tx, "IN (SELECT id FROM alert_rule WHERE app_id = ?)", app.id, now).await?;
         for table in ["executor", "executor_setting"] {
             self.execute(&tx, &format!("DELETE FROM {table} WHERE app = ?"), values![app.name.as_str()]).await?;
@@ -63,6 +65,7 @@ impl AppStore<'_> {
             "alert_rule",
             "app_alias",
             "secret",
+            "limit_rule",
             "declaration",
             "declared_job",
         ] {

@@ -1,4 +1,4 @@
-//! Apps and their executors.
+//! Apps and their executors; limits of apps, and shared ones.
 
 pub(crate) mod apps;
 pub mod declared;
@@ -7,6 +7,7 @@ pub(crate) mod executor_settings;
 pub mod executor_tokens;
 pub mod executors;
 pub mod job_limit;
+pub mod limits;
 pub mod maintenance_windows;
 pub(crate) mod manual_executors;
 pub mod pauses;

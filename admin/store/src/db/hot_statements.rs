@@ -6,6 +6,7 @@ use sea_orm::{DbBackend, Value};
 use crate::alarm::alarms::{self, AlarmFilter};
 use crate::alarm::escalation;
 use crate::alert::routing;
+use crate::app::limits::{audit as limits, take};
 use crate::audit::list::{self as audit, AuditFilter, AuditKey};
 use crate::backfill::release;
 use crate::db::sql::bulk::Bulk;
@@ -27,7 +28,7 @@ use crate::run::{adopt, cancel, candidate_sets, claim, expand, follow_up, lock, 
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
-    let bulk: [(&str, &Bulk); 49] = [
+    let bulk: [(&str, &Bulk); 53] = [
         ("to_scan", &poll::TO_SCAN),
         ("overdue", &poll::OVERDUE),
         ("advance", &claim::MOVE_CURSORS),
@@ -40,6 +41,10 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("insert_released", &delayed::INSERT_RELEASED),
         ("move_input", &delayed::MOVE_INPUT),
         ("mark", &mark::MARK),
+        ("mark_limited", &mark::MARK_LIMITED),
+        ("lock_limits", &take::LOCK_RULES),
+        ("taken_slots", &take::TAKEN),
+        ("count_taken_slots", &take::COUNT_TAKEN),
         ("add_parts", &expand::INSERT_PARTS),
         ("outdated", &job_row::OUTDATED),
         ("unmark", &unmark::UNMARK),
@@ -78,7 +83,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("free_loops", &loops::FREE),
         ("loop_ends", &loops::ENDS),
     ];
-    let plain: [(&str, &str); 30] = [
+    let plain: [(&str, &str); 32] = [
         ("due", claim::DUE),
         ("orphans", adopt::ORPHANS),
         ("new", adopt::NEW_ORPHANS),
@@ -87,6 +92,8 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("unanswered", unanswered::UNANSWERED),
         ("next_unanswered", cancel::NEXT_UNANSWERED),
         ("prune", &template::delete_by_id(backend, "run", "id")),
+        ("free_slots", &template::delete_by_id(backend, "limit_slot", "run_id")),
+        ("stale_slots", limits::STALE_SLOTS),
         ("pending", overdue::PENDING),
         ("oldest_waiting", overdue::OLDEST),
         ("agreed", running::AGREED),

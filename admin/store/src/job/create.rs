@@ -126,6 +126,7 @@ impl JobStore<'_> {
             self.remember_all(&tx, key, &objects, jobs[0].created_at).await?;
         }
         self.audit().insert(&tx, rows.audit, audit_ids).await?;
+        self.limits().hold_named(&tx, jobs).await?;
         tx.commit().await?;
         Ok(Created::Now { shards })
     }
@@ -261,7 +262,7 @@ fn job_row(job: &Job) -> impl Iterator<Item = NamedValue> {
 }
 
 /// What both the insert and the update write.
-pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 33] {
+pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 36] {
     let draft = &job.draft;
     let script = draft.script.as_ref();
     named![
@@ -286,6 +287,9 @@ pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 33] {
         route_labels: draft.route_labels.as_str(),
         overlap: draft.overlap.as_str(),
         overlap_queue: draft.overlap_queue,
+        max_concurrent: draft.max_concurrent,
+        limits: (!draft.limits.is_empty()).then(|| json!(draft.limits).to_string()),
+        priority: draft.priority,
         block: draft.block.as_str(),
         timeout_seconds: draft.timeout_seconds,
         retries: draft.retries,

@@ -73,6 +73,11 @@ pub struct StoredDefinition {
     pub route_labels: String,
     pub overlap: String,
     pub overlap_queue: i32,
+    pub max_concurrent: i32,
+    /// The names of the limits that its runs keep as JSON; None: it names none.
+    pub limits: Option<String>,
+    /// In seconds.
+    pub priority: i32,
     pub block: String,
     pub timeout_seconds: i32,
     pub retries: i32,
@@ -105,7 +110,7 @@ impl JobStore<'_> {
              CASE WHEN job_params.params IS NULL THEN '' WHEN OCTET_LENGTH(job_params.params) <= {most} THEN job_params.params END AS params, \
              job.schedule_text, job.anchor_at, \
              job.spread_offset, job.catch_up, job.misfire, job.misfire_threshold_ms, job.misfire_limit, job.misfire_window_ms, \
-             job.route, job.route_labels, job.overlap, job.overlap_queue, job.block, job.timeout_seconds, job.retries, job.parts, job.updated_at \
+             job.route, job.route_labels, job.overlap, job.overlap_queue, job.max_concurrent, job.limits, job.priority, job.block, job.timeout_seconds, job.retries, job.parts, job.updated_at \
              FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({{ids}})"
         );
         let rows = self.query(&self.engine_reads, &text, values![self.ids(job_ids)]).await?;

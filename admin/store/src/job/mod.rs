@@ -10,7 +10,7 @@ pub mod filter;
 pub mod history;
 pub(crate) mod in_force;
 pub mod job_row;
-pub(crate) mod labels;
+pub mod labels;
 pub(crate) mod list;
 pub(crate) mod lock;
 pub(crate) mod next_fires;

@@ -14,6 +14,7 @@ use crate::db::sql::execute::read;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::error::Result;
+use crate::job::labels::limit_names::names_of;
 use crate::job::labels::script_reference::{check_script, script_of};
 use crate::job::labels::tags::tags_of;
 use crate::job::pause::JobPause;
@@ -220,7 +221,7 @@ pub(crate) fn whole_second(at: Millis) -> Millis {
 }
 
 const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
-     j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, \
+     j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, j.max_concurrent, j.limits, j.priority, \
      j.block, j.timeout_seconds, j.retries, j.retry_delay, j.follow, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
      j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, j.set_name, j.script_type, j.script_version, j.parts, \
      j.durability, j.graph_version, g.graph, j.http, c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, l.description, l.owner, l.tags, \
@@ -334,6 +335,9 @@ impl FromQueryResult for Job {
             route_labels: get(row, "route_labels")?,
             overlap: word(row, "overlap")?,
             overlap_queue: get(row, "overlap_queue")?,
+            max_concurrent: get(row, "max_concurrent")?,
+            limits: get::<Option<String>>(row, "limits")?.map(|text| names_of(&text)).unwrap_or_default(),
+            priority: get(row, "priority")?,
             block: word(row, "block")?,
             timeout_seconds: get(row, "timeout_seconds")?,
             retries: get(row, "retries")?,

@@ -69,6 +69,10 @@ impl JobStore<'_> {
         self.write_children(tx, old, &new).await?;
         self.write_labels(tx, old, &new).await?;
         self.write_parts(tx, old, &new).await?;
+        // After the runs: a mark that has limits waits for no run.
+        if (old.app_id, &old.draft.limits) != (new.app_id, &new.draft.limits) {
+            self.limits().hold_named(tx, std::slice::from_ref(&new)).await?;
+        }
         Ok(new)
     }
 

@@ -59,16 +59,28 @@ impl LeaseStore<'_> {
 
     /// The name of this cluster, random, made with its database: it keeps the locks of two clusters in one Redis apart.
     pub async fn cluster(self) -> Result<String> {
-        if self.setting(&self.write, "cluster").await?.is_none() {
-            let row = values!["cluster", format!("{:016x}", rand::random::<u64>())];
+        self.random_setting("cluster", || format!("{:016x}", rand::random::<u64>())).await
+    }
+
+    /// The key that signs the addresses of callbacks, random, the same for all nodes of the database.
+    pub async fn callback_key(self) -> Result<String> {
+        self.random_setting("callback_key", || {
+            format!("{:032x}{:032x}", rand::random::<u128>(), rand::random::<u128>())
+        })
+        .await
+    }
+
+    async fn random_setting(self, name: &str, make: impl Fn() -> String) -> Result<String> {
+        if self.setting(&self.write, name).await?.is_none() {
+            let row = values![name, make()];
             match self.insert_rows(&self.write, "setting", "name, value", vec![row]).await {
                 // Another node was faster: its name counts.
                 Err(error) if error.is_unique_violation() => {}
                 other => other?,
             }
         }
-        let name = self.setting(&self.write, "cluster").await?;
-        name.ok_or_else(|| Error::Missing("setting cluster".into()))
+        let value = self.setting(&self.write, name).await?;
+        value.ok_or_else(|| Error::Missing(format!("setting {name}")))
     }
 
     pub(crate) async fn setting(self, db: &impl ConnectionTrait, name: &str) -> Result<Option<String>> {

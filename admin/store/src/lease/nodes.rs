@@ -11,7 +11,22 @@ pub struct Node {
     pub address: String,
     pub version: String,
     pub seen_at: Millis,
+    /// What its build can do. None: a node of an earlier version.
+    pub features: Option<String>,
 }
+
+impl Node {
+    /// Whether it can read and run what needs a feature.
+    pub fn knows(&self, feature: &str) -> bool {
+        self.features.as_deref().is_some_and(|all| all.split(',').any(|known| known == feature))
+    }
+}
+
+/// Requests of HTTP jobs with callbacks, patterns, two signatures and tokens of authorization servers.
+pub const HTTP_REQUESTS: &str = "http2";
+
+/// What this process knows that an earlier one may not, with commas between.
+const FEATURES: &str = HTTP_REQUESTS;
 
 /// What this process is, as nodes report it to each other: Carillon's version, and the time zone data that it computes with.
 pub fn version() -> String {
@@ -23,7 +38,7 @@ impl LeaseStore<'_> {
         let text = "UPDATE node SET seen_at = ?, address = ? WHERE id = ?";
         let updated = self.execute(&self.write, text, values![now, address, id]).await?;
         if updated == 0 {
-            let row = named![id, address, version: version(), seen_at: now];
+            let row = named![id, address, version: version(), seen_at: now, features: FEATURES];
             self.insert_row(&self.write, "node", row).await?;
         }
         Ok(())
@@ -41,7 +56,8 @@ impl LeaseStore<'_> {
 
     /// Nodes seen since `since`, by id; older ones are history and are removed.
     pub async fn live_nodes(self, since: Millis) -> Result<Vec<Node>> {
-        let text = "SELECT id, address, version, seen_at FROM node WHERE seen_at >= ? AND address <> '' ORDER BY id";
+        let text =
+            "SELECT id, address, version, seen_at, features FROM node WHERE seen_at >= ? AND address <> '' ORDER BY id";
         self.all(&self.write, text, values![since]).await
     }
 

@@ -219,6 +219,14 @@ impl VisibleApps {
         }
     }
 
+    /// This app is among them.
+    pub fn has(&self, app_id: i64) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(ids) => ids.contains(&app_id),
+        }
+    }
+
     pub fn is_all(&self) -> bool {
         *self == Self::All
     }

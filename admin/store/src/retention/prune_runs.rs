@@ -161,7 +161,7 @@ impl RetentionStore<'_> {
         let is_kept = |id: &i64| reruns.iter().any(|(run_id, original)| run_id == id && !ids.contains(original));
         let (kept, gone): (Vec<i64>, Vec<i64>) = ids.iter().copied().partition(is_kept);
         if !kept.is_empty() {
-            let text = "UPDATE run_input SET params = NULL, address = NULL, parts = NULL, part_params = NULL WHERE run_id IN ({ids})";
+            let text = "UPDATE run_input SET params = NULL, address = NULL, parts = NULL, part_params = NULL, traceparent = NULL WHERE run_id IN ({ids})";
             self.execute(tx, text, values![self.ids(&kept)]).await?;
         }
         self.delete_by_id(tx, "run_input", "run_id", &gone).await?;

@@ -6,7 +6,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::execute::read;
 use crate::db::sql::list::IDS;
 use crate::db::sql::retry;
-use crate::db::sql::rows::{Code, IsOverlap};
+use crate::db::sql::rows::{Code, IsPatient};
 use crate::error::Result;
 use crate::run::claim::HeldLease;
 use crate::views::RunStore;
@@ -32,8 +32,12 @@ row_struct! {
         pub asked_parts: Option<i32>,
         /// Later than this it does not begin any more. None: it begins however late it is.
         pub expires_at: Option<Millis>,
-        /// An earlier fire of its job was open when it was due: it may be as late as it likes.
-        pub overlaps: bool as IsOverlap,
+        /// The trace context of the request that asked for it.
+        pub traceparent: Option<String>,
+        /// In place of the priority of its job, in seconds.
+        pub priority: Option<i32>,
+        /// An earlier fire of its job was open when it was due, or no slot of a limit was free: it may be as late as it likes.
+        pub is_patient: bool as IsPatient,
     }
 }
 
@@ -68,7 +72,7 @@ pub(crate) const WAITING: &str = "SELECT id FROM run WHERE shard = ? AND state =
 
 const COLUMNS: &str = "run.id AS run_id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
      run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address) AS bound_to, run_input.parts AS asked_parts, run_input.expires_at, \
-     run.reason AS overlaps \
+     run_input.traceparent, run_input.priority, run.reason AS is_patient \
      FROM run LEFT JOIN run_input ON run_input.run_id = run.id";
 
 /// What waits of a shard, and what of it cannot be read.

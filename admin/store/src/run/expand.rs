@@ -111,8 +111,11 @@ impl RunStore<'_> {
 
     /// Each part gets its text; the other parts go to the address of the first one, if one was given with the fire.
     async fn give_texts(self, tx: &Transaction, run: &ClaimedRun, ids: &[i64], texts: &[String]) -> Result<()> {
-        const COLUMNS: &str = "run_id, params, address, is_of_part, expires_at";
-        let row = |id: i64, text: &str| values![id, text, run.bound_to.clone(), true, run.expires_at];
+        const COLUMNS: &str = "run_id, params, address, is_of_part, expires_at, traceparent, priority";
+        let row = |id: i64, text: &str| {
+            let traceparent = run.traceparent.clone();
+            values![id, text, run.bound_to.clone(), true, run.expires_at, traceparent, run.priority]
+        };
         let Some((first, others)) = texts.split_first() else {
             return Ok(());
         };
@@ -126,8 +129,9 @@ impl RunStore<'_> {
 
     /// What was given with the fire is given to its other parts.
     async fn copy_input(self, tx: &Transaction, run: &ClaimedRun, ids: &[i64]) -> Result<()> {
-        let text = "INSERT INTO run_input (run_id, params, address, expires_at) WITH part (id) AS ({ids}) \
-                    SELECT part.id, given.params, given.address, given.expires_at FROM part CROSS JOIN run_input AS given WHERE given.run_id = ?";
+        let text = "INSERT INTO run_input (run_id, params, address, expires_at, traceparent, priority) WITH part (id) AS ({ids}) \
+                    SELECT part.id, given.params, given.address, given.expires_at, given.traceparent, given.priority \
+                    FROM part CROSS JOIN run_input AS given WHERE given.run_id = ?";
         self.execute(tx, text, values![self.ids(ids), run.run_id]).await.map(drop)
     }
 }

@@ -16,6 +16,8 @@ pub const ITEM: i16 = 16;
 pub const HELD: i16 = 32;
 /// Failures in a row of the job are counted.
 pub const COUNTED: i16 = 256;
+/// It has slots of limits, since its mark.
+pub const SLOTS: i16 = 512;
 
 /// By the word of a mark in SQL.
 pub(crate) fn bits(word: &str) -> Option<i16> {
@@ -27,8 +29,10 @@ pub(crate) fn bits(word: &str) -> Option<i16> {
         "item" => ITEM,
         "held_map" => MAP | HELD,
         "held" => HELD,
+        "slots" => SLOTS,
+        "without_slots" => i16::MAX - SLOTS,
         // What a further attempt has of the one before.
-        "inherited" => i16::MAX - HELD - MAP,
+        "inherited" => i16::MAX - HELD - MAP - SLOTS,
         _ => return None,
     })
 }

@@ -11,7 +11,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Lock;
 use crate::db::sql::rows::{Code, IsSet, WordOrDefault};
 use crate::error::Result;
-use crate::run::follow::{HELD, MAP};
+use crate::run::follow::{HELD, MAP, SLOTS};
 use crate::run::mark::is_http_request;
 use crate::views::RunStore;
 
@@ -98,6 +98,11 @@ impl LockedRun {
     /// It was sent to the service of an HTTP job.
     pub fn is_http(&self) -> bool {
         is_http_request(self.boot_id.as_deref())
+    }
+
+    /// It may have slots of limits.
+    pub fn has_slots(&self) -> bool {
+        self.follow & SLOTS != 0
     }
 
     /// It has handed in items.

@@ -3,6 +3,7 @@
 use foldhash::HashSet;
 
 use carillon_scheduler::Millis;
+use sea_orm::ConnectionTrait;
 
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{ListColumn, long, short, text};
@@ -52,25 +53,46 @@ const LIST: &[ListColumn] = &[
     text("journal_id", "VARCHAR(64)").nullable(),
 ];
 
+macro_rules! mark {
+    ($($more:expr),*) => {
+        Bulk::update_runs(
+            LIST,
+            &[
+                ("state", "{state.sending}"),
+                ("mark_token", ":token"),
+                ("marked_at", ":now"),
+                ("owner", ":node"),
+                ("sends", "run.sends + 1"),
+                ("address", "u.address"),
+                ("boot_id", "u.boot_id"),
+                ("candidates_id", "u.candidates_id"),
+                ("route_code", "u.route_code"),
+                ("revision", "u.revision"),
+                ("app_id", "u.app_id"),
+                ("journal_id", "u.journal_id"),
+                $($more),*
+            ],
+            "{+run.state} = {state.claimed} AND run.epoch = u.epoch",
+        )
+    };
+}
+
 /// MariaDB would not use the primary key by itself: it reads a small table as a whole, and waits for every lock on its way.
-pub(crate) static MARK: Bulk = Bulk::update_runs(
-    LIST,
-    &[
-        ("state", "{state.sending}"),
-        ("mark_token", ":token"),
-        ("marked_at", ":now"),
-        ("owner", ":node"),
-        ("sends", "run.sends + 1"),
-        ("address", "u.address"),
-        ("boot_id", "u.boot_id"),
-        ("candidates_id", "u.candidates_id"),
-        ("route_code", "u.route_code"),
-        ("revision", "u.revision"),
-        ("app_id", "u.app_id"),
-        ("journal_id", "u.journal_id"),
-    ],
-    "{+run.state} = {state.claimed} AND run.epoch = u.epoch",
-);
+pub(crate) static MARK: Bulk = mark!();
+
+/// The same of runs that take slots of limits in its transaction: they do not wait for any any more.
+pub(crate) static MARK_LIMITED: Bulk = mark!(("reason", "NULL"), ("follow", "run.follow | {follow.slots}"));
+
+/// In the order of the list.
+pub(crate) type MarkRow<'a> = (i64, i64, &'a str, Option<&'a str>, i64, i16, i64, i64, Option<&'a str>);
+
+impl<'a> MarkRequest<'a> {
+    pub(crate) fn row(&self) -> MarkRow<'a> {
+        let (address, route) = (self.address, self.route_code);
+        let (run, set) = (self.run_id, self.candidates_id);
+        (run, self.epoch, address, self.boot_id, set, route, self.revision, self.app_id, self.journal_id)
+    }
+}
 
 impl RunStore<'_> {
     /// Allows the sending of these runs and answers those that were won. `token` is new for each call: it distinguishes ours from
@@ -82,11 +104,7 @@ impl RunStore<'_> {
         node: &str,
         now: Millis,
     ) -> Result<HashSet<i64>> {
-        let row = |it: &MarkRequest<'a>| {
-            let (address, route) = (it.address, it.route_code);
-            (it.run_id, it.epoch, address, it.boot_id, it.candidates_id, route, it.revision, it.app_id, it.journal_id)
-        };
-        let mut rows: Vec<_> = marks.iter().map(row).collect();
+        let mut rows: Vec<_> = marks.iter().map(MarkRequest::row).collect();
         rows.sort_unstable();
         let values = named![token, now, node];
         let attempt = || self.bulk(&self.write, &MARK, &values, &rows);
@@ -100,13 +118,13 @@ impl RunStore<'_> {
         match done? == ids.len() as u64 {
             true => Ok(ids.into_iter().collect()),
             // What carries the token is ours to send, the rest is untouched.
-            false => self.marked_with(&ids, token).await,
+            false => self.marked_with(&self.write, &ids, token).await,
         }
     }
 
-    async fn marked_with(self, ids: &[i64], token: i64) -> Result<HashSet<i64>> {
+    pub(crate) async fn marked_with(self, db: &impl ConnectionTrait, ids: &[i64], token: i64) -> Result<HashSet<i64>> {
         let text = "SELECT id FROM run WHERE id IN ({ids}) AND mark_token = ? AND state = {state.sending}";
-        Ok(self.tuples(&self.write, text, values![self.ids(ids), token]).await?.into_iter().collect())
+        Ok(self.tuples(db, text, values![self.ids(ids), token]).await?.into_iter().collect())
     }
 
     /// The next address of a run whose request could not be written to the one before. False: it is no longer ours, or its

@@ -31,6 +31,7 @@ pub(crate) static UNMARK: Bulk = Bulk::update_runs(
         ("boot_id", "NULL"),
         ("revision", "NULL"),
         ("journal_id", "NULL"),
+        ("follow", "run.follow & {follow.without_slots}"),
         ("address", "CASE u.keep WHEN 1 THEN run.address END"),
     ],
     "{+run.state} = {state.sending} AND run.mark_token = u.token",
@@ -43,6 +44,8 @@ pub struct Unmarked {
     pub done: u64,
     /// Runs whose job, or whose own row, another session holds: nothing has changed yet.
     pub held_up: HashSet<i64>,
+    /// How many of them had slots of limits, which are free now.
+    pub freed: usize,
 }
 
 impl RunStore<'_> {
@@ -72,6 +75,8 @@ impl RunStore<'_> {
         let runs = runs.by_id;
         let rows: Vec<_> = unsent.iter().map(|run| (run.run_id, run.token, i32::from(run.bound))).collect();
         let done = self.bulk(&tx, &UNMARK, &[], &rows).await?;
+        let with_slots: Vec<i64> = runs.values().filter(|run| run.has_slots()).map(|run| run.id).collect();
+        let freed = self.limits().free_unmarked(&tx, &with_slots).await?;
         let (mut disabled, mut deleted) = (vec![], vec![]);
         for id in ids {
             match runs.get(&id).map(|run| (jobs.get(&run.job_id), run.cause)) {
@@ -83,6 +88,6 @@ impl RunStore<'_> {
         self.cancel_in(&tx, &disabled, RunReason::Disabled, now).await?;
         self.cancel_in(&tx, &deleted, RunReason::Deleted, now).await?;
         tx.commit().await?;
-        Ok(Unmarked { done, held_up })
+        Ok(Unmarked { done, held_up, freed })
     }
 }

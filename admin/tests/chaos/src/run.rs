@@ -92,6 +92,7 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     let mut companions = Companions(vec![
         tokio::spawn(samples::take(cluster.clone(), api.clone(), samples.clone())),
         tokio::spawn(supervise(cluster.clone())),
+        tokio::spawn(samples::watch_limits(cluster.clone(), samples.clone())),
         tokio::spawn(clients),
     ]);
     tokio::time::sleep(WARM_UP).await;
@@ -163,6 +164,10 @@ async fn set_up(api: &Api, cluster: &Cluster, roots: Vec<String>) -> anyhow::Res
     jobs.extend(api.create_jobs(load::parents(&ids, misfire)).await?);
     jobs.extend(workflows(api, misfire).await?);
     jobs.extend(api.create_jobs(load::maps(misfire)).await?);
+    jobs.extend(api.create_jobs(load::delayed()).await?);
+    jobs.extend(api.create_jobs(load::http(&cluster.services, misfire)).await?);
+    api.create_limit(load::limited::LIMIT, load::limited::SLOTS).await?;
+    jobs.extend(api.create_jobs(load::limited()).await?);
     load::poison(&cluster.database, &jobs).await?;
     Ok((absent, jobs))
 }

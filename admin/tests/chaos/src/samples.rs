@@ -63,6 +63,39 @@ fn pressure() -> f64 {
     value.and_then(|value| value.parse().ok()).unwrap_or(0.0)
 }
 
+/// The name under which the most runs with a limit are kept that were at work at one moment, and which of them had no slot.
+pub const LIMITS: &str = "limits";
+pub const AT_WORK: &str = "at_work";
+pub const WITHOUT_SLOT: &str = "without_slot";
+
+/// Looks at the database all the time, and keeps the worst of each second, until it is dropped. Each look is one statement, so it sees one
+/// moment.
+pub async fn watch_limits(cluster: Arc<Cluster>, samples: Samples) {
+    let limited = "FROM run WHERE run.state IN (1, 2) AND run.job_id IN (SELECT id FROM job WHERE limits IS NOT NULL)";
+    let at_work = format!("SELECT COUNT(*) {limited}");
+    let without = format!("{at_work} AND NOT EXISTS (SELECT 1 FROM limit_slot WHERE limit_slot.run_id = run.id)");
+    loop {
+        let (began, mut worst) = (Instant::now(), [0.0_f64; 2]);
+        while began.elapsed() < Duration::from_secs(1) {
+            for (worst, text) in worst.iter_mut().zip([&at_work, &without]) {
+                // The server may be down.
+                let asked = tokio::time::timeout(Duration::from_secs(1), cluster.database.count(text)).await;
+                if let Ok(Ok(count)) = asked {
+                    *worst = worst.max(count as f64);
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        samples.add(Sample {
+            at: now(),
+            process: LIMITS.to_owned(),
+            rss_kib: 0,
+            descriptors: 0,
+            metrics: BTreeMap::from([(AT_WORK.to_owned(), worst[0]), (WITHOUT_SLOT.to_owned(), worst[1])]),
+        });
+    }
+}
+
 /// Until it is dropped.
 pub async fn take(cluster: Arc<Cluster>, api: Arc<Api>, samples: Samples) {
     loop {

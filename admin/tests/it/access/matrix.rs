@@ -119,6 +119,7 @@ async fn answered(route: &RouteEntry, names: &Names, response: Response) -> Answ
         names.token,
         names.pause,
         names.window,
+        names.limit,
     ];
     let numbers = numbers.map(|id| id.to_string());
     let text = format!("{location}\n{flash}\n{text}").replace(&names.executor, "EXECUTOR").replace(&names.app, "APP");

@@ -58,6 +58,7 @@ fn runs_of_before_a_job_moved_are_shown_to_the_members_of_its_former_app_alone()
                 job_id: job,
                 cause: Cause::Manual,
                 params,
+                priority: None,
                 address: None,
                 idempotency_key: None,
             };

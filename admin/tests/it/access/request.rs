@@ -30,6 +30,7 @@ pub struct Names {
     pub token: i64,
     pub pause: i64,
     pub window: i64,
+    pub limit: i64,
 }
 
 impl Names {
@@ -48,6 +49,7 @@ impl Names {
             token: it.token,
             pause: it.pause,
             window: it.window,
+            limit: it.limit,
         };
         match which {
             Which::Own => of(&world.own),
@@ -66,6 +68,7 @@ impl Names {
                 token: MISSING,
                 pause: MISSING,
                 window: MISSING,
+                limit: MISSING,
             },
         }
     }
@@ -80,7 +83,7 @@ pub fn is_executor_api(route: &RouteEntry) -> bool {
 }
 
 /// Paths whose bodies name the app, or an object by its id.
-const NAMED_IN_BODY: [&str; 14] = [
+const NAMED_IN_BODY: [&str; 16] = [
     "/api/v1/jobs",
     "/api/v1/jobs:batch",
     "/api/v1/jobs/bulk",
@@ -89,12 +92,14 @@ const NAMED_IN_BODY: [&str; 14] = [
     "/api/v1/pauses",
     "/api/v1/maintenance-windows",
     "/api/v1/alert-rules",
+    "/api/v1/limits",
     "/jobs",
     "/jobs/bulk",
     "/runs/bulk",
     "/pauses",
     "/pauses/windows",
     "/alerts/rules",
+    "/limits",
 ];
 
 /// Whether the three objects differ for this route: in its path, or in its body.
@@ -147,6 +152,7 @@ fn special_path(route: &RouteEntry, names: &Names, world: &World) -> Option<Stri
     }
     match path.trim_start_matches("/api/v1") {
         "/pauses/{id}" | "/pauses/{id}/end" => with(names.pause),
+        "/limits/{id}" | "/limits/{id}/edit" | "/limits/{id}/delete" => with(names.limit),
         "/account/tokens/{id}/revoke" => with(world.own_token),
         "/apps/{id}" if route.method == "DELETE" => with(world.spare_app.id),
         "/apps/{id}/delete" | "/apps/{id}/former-names/remove" => with(world.spare_app.id),
@@ -198,6 +204,8 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         ("POST", "/maintenance-windows") => json!({
             "app": names.app, "note": "patches", "expression": "0 0 2 ? * SUN", "minutes": 60
         }),
+        ("POST", "/limits") => json!({"name": unique, "app": names.app, "max": 2}),
+        ("PUT", "/limits/{id}") => json!({"max": 7}),
         ("POST", "/calendars") => json!({"name": unique, "days": ["2026-12-25"]}),
         ("PUT", "/calendars/{name}") => json!({"days": ["2026-12-25"]}),
         (_, path) if path.ends_with("retention") => json!({"days": 30}),
@@ -260,6 +268,8 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
         ],
         "/users" => vec![("name", unique())],
         "/users/{id}/grants" => vec![("grant_all", "viewer".into())],
+        "/limits" => vec![("name", unique()), ("app", names.app.clone()), ("max", "2".into())],
+        "/limits/{id}/edit" => vec![("max", "7".into())],
         "/pauses" => vec![("app", names.app_id.to_string()), ("note", "deployment".into())],
         "/pauses/windows" => vec![
             ("app", names.app_id.to_string()),

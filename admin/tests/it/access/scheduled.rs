@@ -19,9 +19,16 @@ fn a_scheduled_run_of_another_app_is_neither_shown_nor_changed() {
             expires_after_seconds: None,
             params: None,
             parts: None,
+            priority: None,
             address: None,
         };
-        let ask = RunLaterRequest { job_id: world.other.job, runs: vec![run], idempotency_key: None, is_list: false };
+        let ask = RunLaterRequest {
+            job_id: world.other.job,
+            runs: vec![run],
+            idempotency_key: None,
+            traceparent: None,
+            is_list: false,
+        };
         let id = world.engine.jobs().run_later(ask, &Actor::engine()).await.unwrap().ids[0];
         let before = world.store.delayed().get(id).await.unwrap();
         assert!(before.is_some());

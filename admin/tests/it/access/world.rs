@@ -7,7 +7,9 @@ use carillon_accounts::secret_keys::SecretKeys;
 use carillon_admin::Admin;
 use carillon_engine::Engine;
 use carillon_engine::manage::{BackfillRange, RunRequest};
-use carillon_scheduler::{AlertKind, Calendar, Cause, Clock as _, JobDraft, ManualClock, Millis, ScheduleDraft};
+use carillon_scheduler::{
+    AlertKind, Calendar, Cause, Clock as _, JobDraft, LimitDraft, ManualClock, Millis, ScheduleDraft,
+};
 use carillon_store::alert::alerts::AlertFilter;
 use carillon_store::alert::channels::ChannelRow;
 use carillon_store::alert::routing::AlertEvent;
@@ -47,6 +49,8 @@ pub struct Objects {
     pub pause: i64,
     /// A maintenance window that is in force.
     pub window: i64,
+    /// A limit of the app.
+    pub limit: i64,
 }
 
 /// An app without jobs, which may be deleted.
@@ -220,6 +224,7 @@ async fn objects(engine: &Engine, store: &Store, app: App, channel: i64, now: Mi
         job_id: job,
         cause: Cause::Manual,
         params: None,
+        priority: None,
         address: None,
         idempotency_key: None,
     };
@@ -232,7 +237,18 @@ async fn objects(engine: &Engine, store: &Store, app: App, channel: i64, now: Mi
     let token = expired_token(engine, store, &app).await;
     let (rule, alert) = alert(store, &app, channel).await;
     let (pause, window) = (pause(store, &app, now).await, window(store, &app, now).await);
-    Objects { app, job, key, run, backfill, rule, alert, executor, token, pause, window }
+    let limit = limit(engine, &app).await;
+    Objects { app, job, key, run, backfill, rule, alert, executor, token, pause, window, limit }
+}
+
+/// The only limit of the app, as it is when it is new.
+async fn limit(engine: &Engine, app: &App) -> i64 {
+    let (by, limits) = (Actor::engine(), engine.run_limits());
+    for old in limits.list(&by).await.unwrap().iter().filter(|old| old.rule.app_id == Some(app.id)) {
+        limits.delete(old.rule.id, &by).await.unwrap();
+    }
+    let draft = LimitDraft { app: Some(app.name.clone()), ..LimitDraft::new("at-work", 3) };
+    limits.create(draft, &by).await.unwrap().rule.id
 }
 
 async fn spare_app(engine: &Engine) -> SpareApp {

@@ -9,7 +9,7 @@ use carillon_store::audit::list::AuditFilter;
 fn a_job_is_answered_with_all_its_members() {
     api(async |api| {
         let made = api.job(json!({"schedule": {"kind": "cron", "expression": "*/10 * * * * ?"}})).await;
-        let expected = json!({
+        let mut expected = json!({
             "id": made["id"], "app": "billing", "name": "Close the day", "handler": "closeDay", "description": "", "owner": "", "tags": [], "params": "", "parts": 1,
             "schedule": {"kind": "cron", "expression": "*/10 * * * * ?", "timezone": "UTC", "clock_changes": "carillon"},
             "catch_up": "all", "misfire": "fire_once", "misfire_threshold_seconds": 60, "misfire_limit": 100,
@@ -18,6 +18,9 @@ fn a_job_is_answered_with_all_its_members() {
             "next_fire_at": "2025-10-09T08:54:10.000Z", "paused_reason": null, "pause": null, "fires_left": null, "revision": 1,
             "created_at": "2025-10-09T08:54:00.400Z", "updated_at": "2025-10-09T08:54:00.400Z"
         });
+        for (member, value) in [("max_concurrent", json!(1)), ("limits", json!([])), ("priority", json!(0))] {
+            expected[member] = value;
+        }
         assert_eq!(made, expected);
         assert_eq!(api.get(&format!("/jobs/{}", made["id"])).await.ok(), expected);
         let other = api.post("/jobs", job(json!({"schedule": {"kind": "none"}}))).await;

@@ -53,10 +53,14 @@ fn runs_are_listed_as_the_contract_says() {
                 "scheduled_at": "2025-10-09T08:54:01.400Z", "due_at": "2025-10-09T08:54:01.400Z", "sent_at": null,
                 "finished_at": null, "address": null, "attempt": 1, "shard_index": 0, "shard_total": 1, "choice": null,
                 "parent_run_id": null, "scheduled_id": null, "rerun_of": null, "kill_asked_at": null, "flagged_at": null, "params": null, "revision": null,
+                "received_at": null, "traceparent": null,
                 "message": "The executor refused it."
             })
         );
-        assert_eq!(api.get("/runs/12").await.ok(), failed.json["items"][0]);
+        let mut single = api.get("/runs/12").await.ok();
+        let traceparent = single["traceparent"].take();
+        assert!(traceparent.as_str().is_some_and(|text| text.starts_with("00-") && text.len() == 55), "{traceparent}");
+        assert_eq!(single, failed.json["items"][0]);
         let after = api.get("/runs?limit=2&after=12").await;
         assert_eq!((after.column("id"), &after.json["next"]), (vec![json!(11)], &Value::Null));
     });

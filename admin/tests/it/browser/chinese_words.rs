@@ -6,7 +6,7 @@ use super::pages::NAMES;
 
 /// Names that Chinese texts hold, too.
 const ALSO_CHINESE: &str = "API Aegis AppName BOM CSV Carillon Cron English Excel FRI FreeOTP HASH HTTP ID JSON Java JobHandler Kubernetes KiB Lark Lines MON MiB \
-    Microsoft OpenID PagerDuty Quartz Redis SDK STARTTLS SUN Slack TLS Teams URL UTC Unix Webhook crontab curl job tzdata xxl";
+    Microsoft OAuth OpenID PagerDuty Quartz Redis Rust SDK STARTTLS SUN Slack TLS Teams URL UTC Unix Webhook crontab curl job tzdata xxl";
 
 /// The words of the page of two letters or more in elements that hold no data, each with its text: of all texts, also of menus
 /// that are closed, and of the attributes that people read. Sentences may hold data: the names that the test has made, what

@@ -28,6 +28,7 @@ async fn run_of(live: &Live, kind: Kind, handler: &str, params: &str) -> (Browse
         job_id,
         cause: Cause::Api,
         params: Some(params.into()),
+        priority: None,
         address: None,
         idempotency_key: None,
     };

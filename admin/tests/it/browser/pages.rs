@@ -2,7 +2,7 @@
 
 use carillon_admin::web::route_table;
 use carillon_engine::manage::RunRequest;
-use carillon_scheduler::{AlertKind, Cause, JobDraft, RunState, ScheduleDraft, ScriptDraft, ScriptKind};
+use carillon_scheduler::{AlertKind, Cause, JobDraft, LimitDraft, RunState, ScheduleDraft, ScriptDraft, ScriptKind};
 use carillon_store::alert::alerts::AlertFilter;
 use carillon_store::alert::channels::ChannelRow;
 use carillon_store::alert::routing::AlertEvent;
@@ -89,6 +89,7 @@ struct Ids {
     channel: i64,
     guest: i64,
     script: i64,
+    limit: i64,
     workflow: i64,
     /// Its runs: one that has failed, and one that is held.
     failed_run: i64,
@@ -160,6 +161,7 @@ impl Filled {
             "alerts" if route.starts_with("/alerts/rules") => self.ids.rule.to_string(),
             "alerts" if route.starts_with("/alerts/channels") => self.ids.channel.to_string(),
             "alerts" => self.ids.alert.to_string(),
+            "limits" => self.ids.limit.to_string(),
             "jobs" if route.ends_with("/script") => self.ids.script.to_string(),
             _ => "1".to_owned(),
         };
@@ -215,6 +217,7 @@ async fn workflow(live: &Live, app: &App) -> (i64, [i64; 2]) {
             cause: Cause::Api,
             params: None,
             parts: None,
+            priority: None,
             address: None,
             idempotency_key: None,
         };
@@ -235,12 +238,31 @@ async fn items(live: &Live, app: &App) -> [i64; 2] {
     let mut draft = JobDraft::new(app, LONG_NAME, "items");
     draft.params = "30".to_owned();
     let job_id = live.job(draft).await.id;
-    let ask = RunRequest { job_id, cause: Cause::Api, params: None, parts: None, address: None, idempotency_key: None };
+    let ask = RunRequest {
+        job_id,
+        cause: Cause::Api,
+        params: None,
+        parts: None,
+        priority: None,
+        address: None,
+        idempotency_key: None,
+    };
     let root = live.engine.jobs().run(ask, &Actor::unlimited("dana", "")).await.unwrap();
     let ended = async || live.store.runs().get(root).await.unwrap().unwrap().state == RunState::Succeeded;
     wait_for("the end of the items", ended).await;
     let runs = live.store.maps().latest_runs(root, job_id, 10).await.unwrap();
     [root, runs[0].run_id]
+}
+
+/// A limit that a job keeps.
+async fn limit(live: &Live, app: &App) -> i64 {
+    let by = Actor::unlimited("dana", "");
+    let draft = LimitDraft { description: "d".repeat(200), ..LimitDraft::new(LONG_NAME, 1) };
+    let limit = live.engine.run_limits().create(draft, &by).await.unwrap().rule.id;
+    let mut job = JobDraft::new(&app.name, "Count", "echo");
+    job.limits = vec![LONG_NAME.to_owned()];
+    live.job(job).await;
+    limit
 }
 
 async fn ids(live: &Live, app: &App) -> Ids {
@@ -293,5 +315,6 @@ async fn ids(live: &Live, app: &App) -> Ids {
     let script = live.job(job).await.id;
     let (workflow, [failed_run, held_run]) = workflow(live, app).await;
     let items_runs = items(live, app).await;
-    Ids { app: app.id, rule, alert, channel, guest, script, workflow, failed_run, held_run, items_runs }
+    let limit = limit(live, app).await;
+    Ids { app: app.id, rule, alert, channel, guest, script, limit, workflow, failed_run, held_run, items_runs }
 }

@@ -111,6 +111,7 @@ fn a_refresh_leaves_alone_what_is_in_use() {
             job_id: id,
             cause: carillon_scheduler::Cause::Api,
             params: None,
+            priority: None,
             address: None,
             idempotency_key: None,
         };

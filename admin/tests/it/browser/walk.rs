@@ -48,7 +48,15 @@ async fn night(live: &Live) {
 }
 
 async fn start(live: &Live, job_id: i64) {
-    let ask = RunRequest { parts: None, job_id, cause: Cause::Api, params: None, address: None, idempotency_key: None };
+    let ask = RunRequest {
+        parts: None,
+        job_id,
+        cause: Cause::Api,
+        params: None,
+        priority: None,
+        address: None,
+        idempotency_key: None,
+    };
     live.engine.jobs().run(ask, &Actor::engine()).await.unwrap();
 }
 

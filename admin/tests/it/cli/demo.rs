@@ -27,7 +27,7 @@ async fn the_workflow_of_the_demo_takes_a_branch_joins_and_handles_a_failure() {
     let token = random_secret();
     let mut demo = Process::spawn(carillon(&["demo", "--listen", "127.0.0.1:0", "--api-token", &token]));
     let text = demo.after("one of them a workflow: ").await;
-    assert_eq!(text.trim(), "Load the orders");
+    assert_eq!(text.trim(), "Load the orders; one more is declared by the executors");
     let console = demo.after("  console    ").await;
     let api = ApiClient::new([console.trim_end_matches('/')], &token, Duration::from_secs(10));
     let jobs = api.get("jobs").await.ok();

@@ -5,7 +5,7 @@ mod demo;
 mod guide;
 mod next;
 mod worker;
-mod zones;
+pub mod zones;
 
 use std::fs;
 use std::path::Path;

@@ -27,7 +27,7 @@ fn always(hours: i32) -> Vec<u8> {
 }
 
 /// A folder in which Vancouver is three hours ahead of UTC.
-fn other_data() -> TempDir {
+pub fn other_data() -> TempDir {
     let folder = tempdir().unwrap();
     fs::create_dir(folder.path().join("America")).unwrap();
     fs::write(folder.path().join("America/Vancouver"), always(3)).unwrap();

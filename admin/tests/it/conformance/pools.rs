@@ -37,8 +37,10 @@ fn fire(job_id: i64) -> NewTrigger {
         job: job_id.into(),
         cause: Cause::Api,
         params: None,
+        priority: None,
         address: None,
         idempotency_key: None,
+        traceparent: None,
         rerun_of: None,
         is_only_rerun: false,
     }

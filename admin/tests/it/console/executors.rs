@@ -1,7 +1,9 @@
 //! Executors: what is set of them, and how runs come to them.
 
+use carillon_engine::runtime::Service as _;
 use carillon_store::app::declared::jobs::DeclaredJob;
 use carillon_store::{DeclarationSetting, DeclaredState};
+use carillon_testkit::wait_for;
 
 use super::client::{Console, START};
 use super::pages::register;
@@ -212,6 +214,29 @@ fn the_character_nul_is_named_and_never_reaches_the_database() {
     });
 }
 
+// covers: A11
+#[test]
+fn an_executor_that_refuses_connections_is_not_called_online() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        register(&console, "http://127.0.0.1:1/", "orders").await;
+        console.job(|_| ()).await;
+        let says = async |text: &str| admin.get("/apps").await.body.contains(text);
+        assert!(!says("this node cannot reach it").await, "it was not tried yet");
+        let services = &console.engine.services;
+        services.coordinator.step().await;
+        services.refresher.step().await;
+        let key = admin.get("/jobs/1/run").await.hidden("key");
+        assert_eq!(admin.submit("/jobs/1/run", &[("key", &key)]).await.status, 303);
+        for scan in services.scanners.all() {
+            scan.step().await;
+        }
+        services.dispatcher.step().await;
+        wait_for("its state is another one", async || says("registers, but this node cannot reach it").await).await;
+    });
+}
+
 #[test]
 fn declared_jobs_are_shown_with_their_differences_and_applied_from_then_on() {
     run(async {
@@ -249,6 +274,8 @@ fn declared_jobs_are_shown_with_their_differences_and_applied_from_then_on() {
         assert_eq!(app.declarations, DeclarationSetting::Apply);
         let body = admin.get(&format!("/jobs/{}", job.id)).await.body;
         assert!(body.contains("Declared in billing 4.2.1") && body.contains("overridden here"), "{body}");
+        let applied = DeclaredJob { state: DeclaredState::Applied, ..row };
+        console.store.declarations().write_job(app.id, "close-day", &applied).await.unwrap();
         let body = admin.get(&format!("/jobs/{}/edit", job.id)).await.body;
         assert!(body.contains("The program enforces these members") && body.contains("handler, retries"));
     });

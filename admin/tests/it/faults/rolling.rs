@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use carillon_testkit::ProgramSettings;
+use carillon_testkit::{ProgramSettings, wait_for};
 use serde_json::json;
 
 use super::ledger::{
@@ -10,6 +10,7 @@ use super::ledger::{
     by_state,
 };
 use super::load::{Load, every_second};
+use crate::cli::zones::other_data;
 use crate::program::{carillon, ended, settings};
 use crate::services::{Kind, TestDatabase, on, redis_url};
 
@@ -105,6 +106,40 @@ fn the_command_changes_the_number_of_shards_under_load() {
             err.contains("--shards 32 (CARILLON_SHARDS) differs from the 8 shards of this database; drop the flag"),
             "{err}"
         );
+        books(&load).await;
+    });
+}
+
+/// They do not agree on when nine o'clock is in Vancouver.
+// covers: H28
+#[test]
+fn nodes_with_different_time_zones_record_and_send_each_instant_once() {
+    on(Kind::Postgres, async |db: &TestDatabase| {
+        let setup = settings(db.folder()).arg(format!("--database-url={}", db.url().unwrap()));
+        let zones = other_data();
+        let of_node = |number: usize| setup.another(&db.folder().join(format!("n{number}")));
+        let (mut usual, mut other) = (of_node(0), of_node(1).env("CARILLON_ZONEINFO", zones.path()));
+        let (usual, other) = (usual.start().await, other.start().await);
+        let in_vancouver =
+            |expression: &str| json!({"kind": "cron", "expression": expression, "timezone": "America/Vancouver"});
+        let mut nine = vec![];
+        for node in [&usual, &other] {
+            let preview = node.api().post("preview", json!({"schedule": in_vancouver("0 0 9 1 1 ?")})).await.ok();
+            nine.push(preview["items"][0].clone());
+        }
+        assert!(nine[0].is_string() && nine[1].is_string() && nine[0] != nine[1], "{nine:?}");
+
+        let drafts = vec![every_second(&json!({"schedule": in_vancouver("* * * * * ?")})); JOBS];
+        let load = Load::start(&setup, &[&usual, &other], 2, drafts).await;
+        for node in [&usual, &other] {
+            let api = node.api();
+            wait_for("a node has shards, and knows that the other one differs", async || {
+                api.metric("carillon_shards_held").await > 0.0 && api.metric("carillon_version_skew").await == 1.0
+            })
+            .await;
+        }
+        let before = load.received();
+        load.until_received(before + 8 * JOBS).await;
         books(&load).await;
     });
 }

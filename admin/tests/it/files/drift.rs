@@ -3,11 +3,15 @@
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
+use carillon_scheduler::Millis;
 use carillon_store::DeclaredState;
+use carillon_store::app::declared::declarations::Declaration;
 use carillon_store::app::declared::jobs::DeclaredJob;
+use carillon_store::app::executors::Executor;
 
 use super::{file, line, printed, refused, with_key};
 use crate::api::client::{NOW, api, job};
+use crate::conformance::hot::executor::beat;
 use crate::program::{carillon, ended};
 
 // covers: J8
@@ -69,6 +73,20 @@ fn drift_of_declared_jobs_is_printed_without_a_file() {
         assert_eq!(shown, expected);
         let shown: Value = serde_json::from_str(&printed(api, 2, &["drift", "--output", "json"]).await).unwrap();
         assert_eq!(shown["jobs"][0]["job"]["differences"][0]["code"], 2);
+        row.state = DeclaredState::Applied;
+        api.store.declarations().write_job(app, "pack", &row).await.unwrap();
+        let app = api.store.apps().get(app).await.unwrap().unwrap();
+        let (problem, build) = ("job pack: `colour` cannot be declared".to_owned(), "shipping 2.0".to_owned());
+        let declaration = Declaration { digest: "d".to_owned(), build, first_seen_at: NOW, problem };
+        api.store.declarations().add(&app, &declaration, "").await.unwrap();
+        let live = beat("http://x:1/", Some("boot"), NOW);
+        let live = Executor { app: "shipping".to_owned(), expires_at: Millis::MAX, ..live };
+        api.store.apps().register_executor(&live).await.unwrap();
+        api.store.declarations().announce("shipping", "http://x:1/", "d").await.unwrap();
+        let shown = printed(api, 2, &["drift", "--app", "shipping"]).await;
+        let expected = "! shipping: the declaration of shipping 2.0 is refused: job pack: `colour` cannot be declared\n\
+                        = 1 declared job without a difference\n";
+        assert_eq!(shown, expected);
         assert!(refused(api, &["drift", "--app", "nowhere"]).await.contains("there is no app nowhere"));
     });
 }

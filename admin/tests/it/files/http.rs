@@ -19,6 +19,7 @@ const MEMBERS: &str = r#"  - app: billing
         status: 200-299, 404
         body: {path: /rows, gt: 0}
       timeout_seconds: 20
+      callback_seconds: 600
       auth: {hmac: SIGN}
       idempotent: true
 "#;
@@ -37,7 +38,7 @@ fn a_request_is_applied_exported_and_unchanged_afterwards() {
             "method": "PUT", "url": "https://api.example.com/{{scheduled_at|%F}}",
             "headers": {"X-Key": "{{secret.KEY}}", "X-Number": "7"}, "body": "{\"all\": {{json params}}}",
             "expect": {"status": "200-299, 404", "body": {"path": "/rows", "gt": 0}}, "timeout_seconds": 20,
-            "auth": {"hmac": "SIGN"}, "idempotent": true
+            "callback_seconds": 600, "auth": {"hmac": "SIGN"}, "idempotent": true
         });
         let stored = with_key(&api, "close").await;
         assert_eq!((&stored["http"], &stored["handler"]), (&http, &json!("")));

@@ -212,7 +212,7 @@ impl Node {
     }
 
     /// Of the executor that is registered where the run was sent, if it is one of our SDK.
-    async fn boot_id_of(&self, run_id: i64) -> Option<String> {
+    pub async fn boot_id_of(&self, run_id: i64) -> Option<String> {
         let address = self.store.runs().run_location(run_id).await.ok()??.address?;
         let executors = self.store.apps().executors().await.ok()?;
         executors.into_iter().find(|executor| executor.address == address)?.boot_id
@@ -319,6 +319,7 @@ impl Node {
             job_id: job.id,
             cause: Cause::Manual,
             params: None,
+            priority: None,
             address: None,
             idempotency_key: None,
         };

@@ -2,7 +2,8 @@
 //! `results`.
 
 use carillon_engine::runtime::Service as _;
-use carillon_scheduler::{Clock as _, JobDraft, Overlap, RouteStrategy, RunState};
+use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, Overlap, RouteStrategy, RunState};
+use carillon_store::alarm::alarms::Alarm;
 use carillon_store::{Definition, Job};
 use carillon_testkit::{RecordingExecutor, wait_for};
 use serde_json::json;
@@ -157,5 +158,63 @@ fn many_new_sets_of_candidates_cost_no_more_round_trips_than_few() {
             assert_eq!(candidates, Some(vec![executor.address.clone()]), "{run:?}");
         }
         trips
+    });
+}
+
+// covers: F24
+#[test]
+fn many_alarms_are_escalated_by_as_many_round_trips_as_few() {
+    on_each_server(async |db, count| {
+        let (node, wire) = on_a_wire(db).await;
+        let (job, now) = (node.job(|_| ()).await, node.clock.now());
+        for run_id in 1..=count as i64 {
+            let text = "nothing is known of it".to_owned();
+            let alarm = Alarm { kind: AlarmKind::Unknown, job_id: Some(job.id), run_id: Some(run_id), text };
+            let _raised = node.store.alarms().raise_alone(alarm, now).await.unwrap();
+        }
+        let before = wire.round_trips();
+        let escalated = node.store.alarms().escalate(now, now + 1).await.unwrap();
+        let trips = wire.round_trips() - before;
+        assert!(escalated.len() == count && escalated.iter().all(|row| row.level == 1));
+        trips
+    });
+}
+
+/// Of one transaction; the least of some, as a connection that has not been used yet prepares each statement.
+async fn least_of_new_jobs(node: &Node, wire: &Wire, count: usize) -> usize {
+    let mut least = usize::MAX;
+    for _ in 0..5 {
+        least = least.min(of_new_jobs(node, wire, count).await);
+    }
+    least
+}
+
+async fn of_new_jobs(node: &Node, wire: &Wire, count: usize) -> usize {
+    let draft = JobDraft {
+        schedule: carillon_scheduler::ScheduleDraft::fixed_rate(60),
+        ..JobDraft::new("orders", "job", "handle")
+    };
+    let definition = Definition::check(&node.app, &draft, node.clock.now()).unwrap();
+    let before = wire.round_trips();
+    let made = node.store.jobs().create(vec![definition; count], node.clock.now(), &actor(), None).await.unwrap();
+    let trips = wire.round_trips() - before;
+    assert_eq!(made.len(), count);
+    assert!(made.iter().all(|job| job.next_fire_at.is_some()));
+    trips
+}
+
+/// There: the list of jobs was searched for each job that was added.
+// covers: 6.13
+#[test]
+fn many_new_jobs_cost_no_more_round_trips_than_few_also_beside_many_others() {
+    on_each_server(async |db, count| {
+        let (node, wire) = on_a_wire(db).await;
+        let alone = least_of_new_jobs(&node, &wire, count).await;
+        for _ in 0..10 {
+            of_new_jobs(&node, &wire, 100).await;
+        }
+        let beside_others = least_of_new_jobs(&node, &wire, count).await;
+        assert!(beside_others <= alone + PREPARED, "{alone} round trips, and {beside_others} beside a thousand jobs");
+        beside_others
     });
 }

@@ -222,6 +222,7 @@ fn a_run_goes_to_an_executor_and_back_without_a_token_on_the_wire() {
             job_id: job.id,
             cause: carillon_scheduler::Cause::Manual,
             params: None,
+            priority: None,
             address: None,
             idempotency_key: None,
         };

@@ -47,8 +47,15 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     }));
     let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
     assert_eq!(post("registry", body).await.unwrap().unwrap().status(), 200);
-    let ask =
-        RunRequest { parts: None, job_id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
+    let ask = RunRequest {
+        parts: None,
+        job_id,
+        cause: Cause::Manual,
+        params: None,
+        priority: None,
+        address: None,
+        idempotency_key: None,
+    };
     let run_id = engine.jobs().run(ask, &carillon_store::Actor::engine()).await.unwrap();
     let state = async || store.runs().get(run_id).await.unwrap().unwrap().state;
     wait_for("the run runs", async || state().await == RunState::Running).await;

@@ -12,6 +12,7 @@ use tokio_util::task::TaskTracker;
 
 use super::node::{Node, START};
 use crate::conformance::fixture::actor;
+use crate::repository::sources::files;
 use crate::services::{Kind, TestDatabase, on};
 
 /// A node whose shards the test looks after, and whose scans run by themselves.
@@ -123,6 +124,23 @@ fn a_hundred_thousand_delays_are_entries_and_no_threads() {
     });
 }
 
+/// The services that own them are started once, as below.
+// covers: 002-15
+#[test]
+fn one_ring_and_one_wheel_of_timers_are_made() {
+    for (what, owner) in [
+        ("DelayQueue::new(", "engine/src/runtime/timers.rs"),
+        ("Timers::new(", "engine/src/recover/lease_ends.rs"),
+        (" Mutex::new(Ring::new(", "engine/src/plan/due_queue.rs"),
+    ] {
+        let product = files("admin").into_iter().filter(|(path, _)| path.contains("src/") && path.ends_with(".rs"));
+        let count = |text: &str| text.split("#[cfg(test)]").next().unwrap_or_default().matches(what).count();
+        let made: Vec<(String, usize)> =
+            product.map(|(path, text)| (path, count(&text))).filter(|(_, count)| *count > 0).collect();
+        assert_eq!(made, [(owner.to_owned(), 1)], "{what}");
+    }
+}
+
 // covers: 002-15
 #[test]
 fn one_process_has_one_ring_and_one_loop_that_empties_it() {
@@ -138,7 +156,11 @@ fn one_process_has_one_ring_and_one_loop_that_empties_it() {
         let list = &node.engine.cx.tasks;
         let count = |name: &str| list.all().iter().filter(|task| task.name == name).count();
         wait_for("each shard has a scan", async || count("scan") == 4).await;
-        assert_eq!(count("dispatch"), 1);
+        assert_eq!(
+            (count("dispatch"), count("lease ends")),
+            (1, 1),
+            "one loop for the ring, and one for the wheel of timers"
+        );
         let ring = &services.dispatcher.queue;
         assert!(Arc::ptr_eq(ring, &services.unmarker.queue) && Arc::ptr_eq(ring, &services.scanners.queue));
         assert!(services.scanners.all().iter().all(|scan| Arc::ptr_eq(ring, scan.queue())), "one for all shards");

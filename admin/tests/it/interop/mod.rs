@@ -1,4 +1,5 @@
-//! Executors that are not ours, with the real program.
+//! Executors and clients that are not ours, with the real program.
 
+mod generated_client;
 mod lost_results;
 mod python;

@@ -4,6 +4,7 @@ mod checklist;
 mod demands;
 mod log_fields;
 mod prose;
+mod row_evidence;
 mod rows;
 mod rust_text;
 mod sentences;

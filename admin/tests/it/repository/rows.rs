@@ -3,13 +3,18 @@
 //! A row is a requirement: `000` to `004` and `6` are those of five published designs, `H` the hard cases, `I` the
 //! invariants, `S` the security checklist, `J` jobs as files, `F`, `V`, `A`, `G`, `B`, `R` and `W` defects that were found in the engine, in security
 //! and in use. A test names its rows in a line `covers: 003-10, H5` above it; nothing else may have one. The state of a row is `proved`, `partial: why`,
-//! `open` (with a reason or without) or `n/a: why`, for one that asks nothing of the program.
+//! `open` (with a reason or without) or `n/a: why`, for one that asks nothing of the program; or it names what proves it beside or in place of tests,
+//! a benchmark or faults of the fault suite, as `row_evidence.rs` describes.
 
 use std::collections::BTreeMap;
 
+use super::row_evidence::Evidence;
 use super::sources::files;
 
 const LEGEND: &str = include_str!("../../rows.tsv");
+
+/// States of rows that a test may name. The last three say what the tests do not prove, or what else proves it.
+const MAY_HAVE_TESTS: [&str; 4] = ["proved", "partial", "benchmark", "faults"];
 
 /// States by row.
 fn legend() -> BTreeMap<&'static str, &'static str> {
@@ -56,14 +61,19 @@ fn tests_and_the_states_of_their_rows_agree() {
         let place = places.join(", ");
         match legend.get(id.as_str()) {
             None => wrong.push(format!("{place}: row {id} is not in rows.tsv")),
-            Some(state) if *state == "proved" || state.starts_with("partial: ") => {}
+            Some(state)
+                if MAY_HAVE_TESTS.iter().any(|word| *state == *word || state.starts_with(&format!("{word}: "))) => {}
             Some(state) => wrong.push(format!("{place}: row {id} has a test, but its state is `{state}`")),
         }
     }
+    let evidence = Evidence::read();
     for (id, state) in legend {
+        let (_, more) = state.split_once(": ").unwrap_or_default();
         match state.split_once(": ").map_or(state, |(state, _)| state) {
             "proved" if !covered.contains_key(id) => wrong.push(format!("row {id} is proved, but no test covers it")),
             "partial" | "n/a" if !state.contains(": ") => wrong.push(format!("row {id} does not say why")),
+            "benchmark" => wrong.extend(evidence.benchmark(more).err().map(|why| format!("row {id}: {why}"))),
+            "faults" => wrong.extend(evidence.faults(more).err().map(|why| format!("row {id}: {why}"))),
             "proved" | "partial" | "open" | "n/a" => {}
             _ => wrong.push(format!("row {id} has no state `{state}`")),
         }

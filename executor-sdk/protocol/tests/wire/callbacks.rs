@@ -9,7 +9,7 @@ fn items(body: &[u8]) -> Vec<CallbackItem> {
 }
 
 fn item(log_id: i64, code: i32, message: Option<&str>) -> CallbackItem {
-    CallbackItem { log_id, log_date_time: 1_790_000_000_000, code, message: message.map(str::to_owned) }
+    CallbackItem { log_id, log_date_time: 1_790_000_000_000, code, message: message.map(str::to_owned), received_at: 0 }
 }
 
 #[test]

@@ -86,3 +86,5 @@ explain-params-never = It was never sent, so it was given no parameters.
 explain-params-unknown = Its parameters are not on record.
 explain-ended = { $state } at { $at }.
 explain-open = It is { $state }.
+explain-waits-for = It waits since { $since } for the limit { $limit } ({ $taken } of { $max } slots taken, by runs: { $runs }), at place { $place } in line.
+explain-waits-for-unseen = It waits since { $since } for the limit { $limit } ({ $taken } of { $max } slots taken), at place { $place } in line.

@@ -1,5 +1,18 @@
 # The form of a job.
-job-copy = Copy job
+job-copy = New job like this one
+# A new job that is like another one.
+unlike = Differences from { $name }
+unlike-original = There
+unlike-new = Here
+unlike-first = Nothing is saved yet. See what differs from the original, and save again.
+# A new job starts from one of these.
+job-templates = Start from a template:
+template-report = Report each night
+template-report-text = Runs once a night, and once after an outage; a failed run is tried again.
+template-poll = Poll each minute
+template-poll-text = Runs a minute after its last end; what was missed is skipped.
+template-cleanup = Long cleanup
+template-cleanup-text = Runs on every executor once a week, with a time-out and alarms.
 job-edit = Edit job
 job-needs-app = A job needs an app: the group of executors that run it.
 app-create-the-first = Create the first app
@@ -95,6 +108,14 @@ overlap = Overlap
 overlap-hint = In the whole cluster, before the run is sent.
 overlap-queue = Overlap queue
 overlap-queue-hint = At most this many fires wait; further ones are skipped.
+max-concurrent = Open fires
+max-concurrent-hint = Overlap decides when this many fires are open; with Allow it is 1 and has no effect.
+limits-title = Limits and priority
+job-limits = Limits
+limits-example = db-export
+limits-hint = Names of up to 4 limits, between blanks: a run is sent when each of them has a free slot.
+priority = Priority
+priority-hint = A head start where runs wait in a line, from -3600 to 3600 seconds; nothing is sent before it is due.
 block-strategy = Block strategy
 block-hint = Inside the executor that receives the run, as in xxl-job.
 time-out-and-retries = Time-out and retries

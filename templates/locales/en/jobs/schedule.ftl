@@ -55,6 +55,7 @@ overlap-wait = Wait
 overlap-wait-does = wait until the earlier run has ended
 overlap-cancel = Cancel
 overlap-cancel-does = stop the earlier run, then run the later one
+priority-seconds = { $seconds } s of head start
 overlap-waiting = { $overlap }; at most { $count } wait, further fires are skipped
 retry-at-once = at once
 retry-exponential = Exponential: { $base }, doubled with each retry, at most { $cap }

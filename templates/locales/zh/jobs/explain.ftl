@@ -83,3 +83,5 @@ explain-params-never = 从未发送，因此没有传递任务参数。
 explain-params-unknown = 其任务参数没有记录。
 explain-ended = { $at } 结束，状态：{ $state }。
 explain-open = 当前状态：{ $state }。
+explain-waits-for = 自 { $since } 起等待限制 { $limit }（{ $max } 个名额已占用 { $taken } 个，占用的运行：{ $runs }），排在第 { $place } 位。
+explain-waits-for-unseen = 自 { $since } 起等待限制 { $limit }（{ $max } 个名额已占用 { $taken } 个），排在第 { $place } 位。

@@ -1,5 +1,18 @@
 # 任务表单
-job-copy = 复制任务
+job-copy = 新增相似任务
+# 与另一任务相似的新任务
+unlike = 与 { $name } 的差异
+unlike-original = 原任务
+unlike-new = 新任务
+unlike-first = 尚未保存。请查看与原任务的差异，然后再次保存。
+# 新任务可由此开始
+job-templates = 从模板开始：
+template-report = 每晚报表
+template-report-text = 每晚运行一次，故障恢复后补一次；失败后重试。
+template-poll = 每分钟轮询
+template-poll-text = 上次结束一分钟后再运行；错过的不再补。
+template-cleanup = 长时间清理
+template-cleanup-text = 每周在所有执行器上运行一次，有超时时间和告警。
 job-edit = 编辑任务
 job-needs-app = 任务需要一个应用，即运行任务的一组执行器。
 app-create-the-first = 创建第一个应用
@@ -92,6 +105,14 @@ overlap = 重叠策略
 overlap-hint = 在整个集群范围内，发送运行之前判断。
 overlap-queue = 重叠等待上限
 overlap-queue-hint = 最多等待这么多次触发，之后的触发被跳过。
+max-concurrent = 同时进行的触发数
+max-concurrent-hint = 达到此数量后由重叠策略决定；重叠策略为允许时固定为 1，不起作用。
+limits-title = 限制与优先级
+job-limits = 限制
+limits-example = job-1
+limits-hint = 最多 4 个限制的名称，用空格分隔：每个限制都有空闲名额时，运行才会发送。
+priority = 优先级
+priority-hint = 排队等待时提前的秒数，-3600 到 3600；不会早于应触发时间发送。
 block-strategy = 阻塞处理策略
 block-hint = 在收到运行的执行器内部处理，与 xxl-job 相同。
 time-out-and-retries = 超时与重试

@@ -55,6 +55,7 @@ overlap-wait = 等待
 overlap-wait-does = 等待之前的运行结束
 overlap-cancel = 终止
 overlap-cancel-does = 终止之前的运行，再执行后续的运行
+priority-seconds = 提前 { $seconds } 秒
 overlap-waiting = { $overlap }；最多等待 { $count } 次，之后的触发被跳过
 retry-at-once = 立即
 retry-exponential = 指数退避：{ $base }，每次重试加倍，最长 { $cap }

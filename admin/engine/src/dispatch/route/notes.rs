@@ -6,7 +6,7 @@ use carillon_scheduler::Millis;
 use foldhash::HashMap;
 
 use crate::dispatch::route::candidate_set::CandidateSet;
-use crate::dispatch::route::decision::RouteDecision;
+use crate::dispatch::stages::RoutedRun;
 
 /// What is kept of the choices of a batch, after its marks: no run waits for it, and losing it in a crash costs a name in
 /// a list, or one run of a sticky job that goes back to the executor before.
@@ -18,12 +18,12 @@ pub struct RouteNotes {
 }
 
 impl RouteNotes {
-    pub fn add(&mut self, job_id: i64, address: &str, decision: &RouteDecision, now: Millis) {
+    pub fn add_run(&mut self, RoutedRun { run, candidates, decision, .. }: &RoutedRun, now: Millis) {
         if !decision.set.is_kept(now) {
             self.sets.insert(decision.set.id, decision.set.clone());
         }
         if decision.moves {
-            self.sticky.insert(job_id, address.to_owned());
+            self.sticky.insert(run.job_id, candidates[0].address.clone());
         }
     }
 }

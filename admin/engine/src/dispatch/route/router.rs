@@ -45,10 +45,7 @@ impl Router {
 
     pub fn route(&self, admitted: AdmittedRun) -> RouteStep {
         let AdmittedRun { run, job, .. } = &admitted;
-        // An HTTP job has one place to go to.
-        let given = if job.http.is_some() { None } else { job.rules.as_ref().ok().map(|rules| rules.route) };
-        let strategy = given.unwrap_or(RouteStrategy::First);
-        let strategy = if run.cause == Cause::Item { strategy.of_items() } else { strategy };
+        let strategy = strategy_of(run, job);
         // Before anything can fail: each part has its own attempts.
         if has_parts_to_fix(run, job, strategy) {
             return RouteStep::Expand(admitted, Expansion::Parts);
@@ -196,14 +193,20 @@ impl Router {
         self.memory.forget(job_id);
     }
 
-    /// It may still wait for room: as late as its job lets it be.
-    pub fn may_still_wait(&self, job: &CachedJob, run: &ClaimedRun) -> bool {
-        self.cx.clock.now() < self.directory.give_up_from(run.due_at) + job.stored.misfire_threshold_ms
+    /// It may still wait for room: as late as its job lets it be. A run to which a slot was refused is late already, and waits on.
+    pub fn may_still_wait(&self, admitted: &AdmittedRun) -> bool {
+        admitted.turn.is_some_and(|turn| turn.has_waited) || self.is_in_time(admitted)
+    }
+
+    /// It is as late as its job lets it be, counted from its turn if it keeps limits.
+    fn is_in_time(&self, AdmittedRun { run, job, turn, .. }: &AdmittedRun) -> bool {
+        let begun = turn.map_or(run.due_at, |turn| turn.at.max(run.due_at));
+        self.cx.clock.now() < self.directory.give_up_from(begun) + job.stored.misfire_threshold_ms
     }
 
     /// Too many executors are being asked already. It waits as long as for an executor with room.
     pub fn wait_for_probe(&self, admitted: AdmittedRun) -> RouteStep {
-        if self.may_still_wait(&admitted.job, &admitted.run) {
+        if self.may_still_wait(&admitted) {
             return RouteStep::Wait(admitted);
         }
         let why = "the executors of its app are slow to answer: too many of its runs wait for a probe";
@@ -281,13 +284,24 @@ impl Router {
                 self.counts.add_routed(address);
             }
         }
-        RoutedRun { run, admission: admitted.admission, candidates, reservation, is_stalled: false, decision }
+        RoutedRun {
+            run,
+            admission: admitted.admission,
+            slots: admitted.slots,
+            turn: admitted.turn,
+            candidates,
+            reservation,
+            is_stalled: false,
+            decision,
+        }
     }
 
     fn no_room(&self, ordered: OrderedRun, passed: &[(usize, &'static str)]) -> RouteStep {
         let OrderedRun { admitted, candidates, mut decision } = ordered;
         self.cx.metrics.saturated.inc();
-        if self.may_still_wait(&admitted.job, &admitted.run) {
+        // What does not answer is no room that comes.
+        let is_broken = !passed.is_empty() && passed.iter().all(|(_, why)| *why == BROKEN);
+        if self.is_in_time(&admitted) || !is_broken && self.may_still_wait(&admitted) {
             return RouteStep::Full(admitted);
         }
         for (index, why) in passed {
@@ -305,6 +319,19 @@ impl Router {
         };
         RouteStep::NoExecutor(admitted, message, Box::new(decision.into_trace()))
     }
+}
+
+fn strategy_of(run: &ClaimedRun, job: &CachedJob) -> RouteStrategy {
+    // An HTTP job has one place to go to.
+    let given = if job.http.is_some() { None } else { job.rules.as_ref().ok().map(|rules| rules.route) };
+    let strategy = given.unwrap_or(RouteStrategy::First);
+    if run.cause == Cause::Item { strategy.of_items() } else { strategy }
+}
+
+/// A fire that becomes several runs before it is sent.
+pub fn is_to_be_split(run: &ClaimedRun, job: &CachedJob) -> bool {
+    let strategy = strategy_of(run, job);
+    has_parts_to_fix(run, job, strategy) || is_unexpanded(strategy, run)
 }
 
 /// A run of a broadcast job whose executors are not fixed yet: also a further attempt of one that found none, or only one.

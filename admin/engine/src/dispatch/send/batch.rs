@@ -7,11 +7,11 @@ use carillon_protocol::{BatchRun, MAX_BATCH_RUNS, RunAnswer, RunBatch, SUCCESS};
 use carillon_scheduler::Millis;
 use foldhash::{HashMap, HashMapExt as _};
 
-use crate::complete::in_flight::RequestGuard;
+use crate::complete::in_flight::{RequestGuard, SendInFlight};
 use crate::dispatch::departures::gives_way;
 use crate::dispatch::send_task::{SendTask, Sender, not_after};
 use crate::executor::directory::RegisteredExecutor;
-use crate::executor::outcome::{Outcome, unknown};
+use crate::executor::outcome::{Outcome, plausible_moment, unknown};
 use crate::executor::request::{body, headers, size_at_most};
 use carillon_store::db::failpoint;
 
@@ -125,7 +125,7 @@ impl SendBatch {
         let runs = self.tasks.iter().map(|task| {
             let (routed, job) = (&task.marked.routed, &task.marked.routed.decision.job);
             cx.metrics.observe_lateness(&job.stored.app, sent_at - routed.run.due_at);
-            let headers = headers(&routed.run, job, not_after(&task.marked.stamp, cx));
+            let headers = headers(&cx.cluster, &routed.run, job, not_after(&task.marked.stamp, cx));
             BatchRun {
                 run: body(&routed.run, job, task.marked.params.clone(), None),
                 fire_key: headers.fire_key,
@@ -134,6 +134,7 @@ impl SendBatch {
                 epoch: headers.epoch,
                 not_after: headers.not_after,
                 phase: headers.phase.map(str::to_owned),
+                traceparent: Some(headers.traceparent.to_string()),
             }
         });
         let batch = RunBatch { runs: runs.collect() };
@@ -148,20 +149,21 @@ impl SendBatch {
 
     fn conclude(self, answers: &Result<HashMap<i64, RunAnswer>, Outcome>, under_way: Vec<RequestGuard<'_>>) {
         for (task, under_way) in self.tasks.into_iter().zip(under_way) {
-            let outcome = match answers {
-                Ok(answers) => outcome(answers.get(&task.marked.routed.run.run_id)),
-                Err(outcome) => outcome.clone(),
-            };
-            let result = task.classify(0, outcome, under_way.end());
+            let answer = |answers: &HashMap<i64, RunAnswer>| answers.get(&task.marked.routed.run.run_id).cloned();
+            let answer = answers.as_ref().map(answer);
+            let received_at = answer.as_ref().ok().and_then(|answer| plausible_moment(answer.as_ref()?.received_at?));
+            let outcome = answer.map_or_else(Outcome::clone, outcome);
+            let in_flight = under_way.end().map(|it| SendInFlight { received_at, ..it });
+            let result = task.classify(0, outcome, in_flight);
             task.after_first(result);
         }
     }
 }
 
-fn outcome(answer: Option<&RunAnswer>) -> Outcome {
+fn outcome(answer: Option<RunAnswer>) -> Outcome {
     match answer {
         Some(answer) if answer.code == SUCCESS => Outcome::Accepted,
-        Some(answer) => Outcome::Refused { code: answer.code, message: answer.msg.clone().unwrap_or_default() },
+        Some(answer) => Outcome::Refused { code: answer.code, message: answer.msg.unwrap_or_default() },
         None => unknown("the executor's answer leaves the run out".into()),
     }
 }

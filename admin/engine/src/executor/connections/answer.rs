@@ -2,8 +2,11 @@
 
 use std::io;
 
+use carillon_protocol::headers::RECEIVED_AT;
 use httparse::{EMPTY_HEADER, Response, Status, parse_chunk_size, parse_headers};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+use crate::executor::outcome::moment;
 
 /// Bytes of the first lines and headers, and of the headers behind a body in chunks.
 const HEAD_LIMIT: usize = 16 << 10;
@@ -17,6 +20,8 @@ pub(super) struct Answer {
     pub body: Vec<u8>,
     /// Where a redirect leads.
     pub location: Option<Vec<u8>>,
+    /// See [`RECEIVED_AT`].
+    pub received_at: Option<i64>,
     /// Another request may follow on its connection.
     pub keeps_connection: bool,
 }
@@ -39,7 +44,8 @@ pub(super) async fn read_answer<R: AsyncRead + Unpin>(
     let mut body = Body { bytes: vec![], limit };
     let is_whole = reader.body(head.framing, &mut body).await?;
     let keeps_connection = head.keeps_connection && is_whole && buffer.is_empty();
-    Ok(Answer { status: head.status, body: body.bytes, location: head.location, keeps_connection })
+    let Head { status, location, received_at, .. } = head;
+    Ok(Answer { status, body: body.bytes, location, received_at, keeps_connection })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +59,7 @@ enum Framing {
 struct Head {
     status: u16,
     location: Option<Vec<u8>>,
+    received_at: Option<i64>,
     keeps_connection: bool,
     framing: Framing,
 }
@@ -62,7 +69,7 @@ impl Head {
     fn of(response: &Response) -> io::Result<Self> {
         let status = response.code.unwrap_or_default();
         let mut keeps_connection = response.version == Some(1);
-        let (mut length, mut encoding, mut location) = (None, None, None);
+        let (mut length, mut encoding, mut location, mut received_at) = (None, None, None, None);
         for header in response.headers.iter() {
             let value = header.value.trim_ascii();
             if header.name.eq_ignore_ascii_case("content-length") {
@@ -72,6 +79,8 @@ impl Head {
                 encoding = Some(value);
             } else if header.name.eq_ignore_ascii_case("location") {
                 location = Some(value.to_vec());
+            } else if header.name.eq_ignore_ascii_case(RECEIVED_AT) {
+                received_at = moment(value);
             } else if header.name.eq_ignore_ascii_case("connection") {
                 keeps_connection = (keeps_connection || has_word(value, "keep-alive")) && !has_word(value, "close");
             }
@@ -86,7 +95,7 @@ impl Head {
         };
         // An answer with both was changed on its way; where the next one begins is not certain.
         keeps_connection &= framing != Framing::UntilEnd && (encoding.is_none() || length.is_none());
-        Ok(Self { status, location, keeps_connection, framing })
+        Ok(Self { status, location, received_at, keeps_connection, framing })
     }
 }
 

@@ -54,7 +54,7 @@ async fn bodies_end_where_their_head_says() {
         let answer = read_well(text).await;
         assert_eq!(
             answer,
-            Answer { status: answer.status, body: body.into(), location: None, keeps_connection },
+            Answer { status: answer.status, body: body.into(), location: None, received_at: None, keeps_connection },
             "{text:?}"
         );
         assert!([200, 204].contains(&answer.status));
@@ -91,12 +91,15 @@ async fn a_body_above_the_limit_is_cut() {
         let answer = read_well(&format!("HTTP/1.1 200 OK\r\n{head}{long}")).await;
         assert_eq!(
             answer,
-            Answer { status: 200, body: vec![b'x'; 100], location: None, keeps_connection: false },
+            Answer { status: 200, body: vec![b'x'; 100], location: None, received_at: None, keeps_connection: false },
             "{head:?}"
         );
     }
     let exact = read_well(&format!("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}", "x".repeat(100))).await;
-    assert_eq!(exact, Answer { status: 200, body: vec![b'x'; 100], location: None, keeps_connection: true });
+    assert_eq!(
+        exact,
+        Answer { status: 200, body: vec![b'x'; 100], location: None, received_at: None, keeps_connection: true }
+    );
 }
 
 #[tokio::test]
@@ -140,6 +143,9 @@ async fn an_answer_may_have_many_headers() {
 async fn what_follows_an_answer_ends_its_connection() {
     let two = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\n";
     let (answer, left) = read_in_pieces(two, 1 << 20, 100).await;
-    assert_eq!(answer.unwrap(), Answer { status: 200, body: b"{}".into(), location: None, keeps_connection: false });
+    assert_eq!(
+        answer.unwrap(),
+        Answer { status: 200, body: b"{}".into(), location: None, received_at: None, keeps_connection: false }
+    );
     assert_eq!(left, b"HTTP/1.1 200 OK\r\n");
 }

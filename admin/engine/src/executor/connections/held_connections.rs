@@ -11,9 +11,10 @@ use parking_lot::Mutex;
 use reqwest::Url;
 use tokio::time::{Instant, timeout};
 
+use crate::executor::connections::answer::Answer;
 use crate::executor::connections::connection::{Connection, Exchange};
 use crate::executor::connections::request_headers::RequestHeaders;
-use crate::executor::outcome::{Outcome, is_redirect, redirected, unknown};
+use crate::executor::outcome::{Answered, Outcome, is_redirect, redirected, unknown};
 use crate::outgoing::Connector;
 
 /// Limits of each request.
@@ -90,7 +91,7 @@ impl HeldConnections {
         headers: &RequestHeaders,
         body: &[u8],
         limit: usize,
-    ) -> Result<(u16, Vec<u8>), Outcome> {
+    ) -> Result<Answered, Outcome> {
         let request = target.request(path, headers, body);
         let is_written = AtomicBool::new(false);
         match timeout(self.limits.request, self.exchange(target, &request, limit, &is_written)).await {
@@ -108,7 +109,7 @@ impl HeldConnections {
         request: &[u8],
         limit: usize,
         is_written: &AtomicBool,
-    ) -> Result<(u16, Vec<u8>), Outcome> {
+    ) -> Result<Answered, Outcome> {
         loop {
             let idle = target.take_idle();
             let is_new = idle.is_none();
@@ -125,7 +126,8 @@ impl HeldConnections {
                     if is_redirect(answer.status) {
                         return Err(redirected(answer.status, answer.location.as_deref()));
                     }
-                    return Ok((answer.status, answer.body));
+                    let Answer { status, body, received_at, .. } = answer;
+                    return Ok(Answered { status, body, received_at });
                 }
                 Exchange::NotWritten if is_new => {
                     return Err(Outcome::NotSent { why: "the connection was closed".into() });

@@ -8,6 +8,8 @@ use reqwest::header::{HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 
 use crate::executor::outcome::{Outcome, redirected};
 
+/// The status of a service that does its work later.
+const ACCEPTED: u16 = 202;
 /// Bytes of a body that an answer may have.
 pub(super) const BODY_LIMIT: usize = 1 << 20;
 /// Bytes of the result that a run keeps.
@@ -59,6 +61,8 @@ pub enum HttpOutcome {
         status: u16,
         result: String,
     },
+    /// The service has taken the run, and reports its end by a callback.
+    Awaited,
     /// The service is busy, and says when it will not be.
     Busy {
         status: u16,
@@ -78,6 +82,9 @@ impl HttpOutcome {
         if StatusCode::from_u16(status).is_ok_and(|status| status.is_redirection()) {
             let location = shown.headers.get(LOCATION).map(|location| location.as_bytes());
             return Self::Failed { status, why: redirected(status, location).into_reason() };
+        }
+        if status == ACCEPTED && request.callback_seconds.is_some() {
+            return Self::Awaited;
         }
         let (body, shown) = (String::from_utf8_lossy(&received.body), String::from_utf8_lossy(&shown.body));
         if !received.is_cut && request.expect.check(status, &body).is_ok() {
@@ -104,15 +111,15 @@ impl HttpOutcome {
             // They say nothing of the service.
             Self::PutOff(why) => Outcome::Withheld { why: why.clone() },
             Self::Killed => Outcome::Withheld { why: String::new() },
-            Self::Succeeded { .. } | Self::Busy { .. } | Self::Failed { .. } => Outcome::Accepted,
+            Self::Awaited | Self::Succeeded { .. } | Self::Busy { .. } | Self::Failed { .. } => Outcome::Accepted,
         }
     }
 
-    /// What is stored about the run. None: nothing was written, so its row says it already.
+    /// What is stored about the run. None: nothing was written, so its row says it already, or the run goes on.
     pub fn into_report(self, run_id: i64) -> Option<RunReport> {
         let failed = RunEvent::Reported(Reported::Failed);
         let report = match self {
-            Self::NotSent(_) | Self::PutOff(_) => return None,
+            Self::NotSent(_) | Self::PutOff(_) | Self::Awaited => return None,
             Self::Unknown(why) => RunReport::internal(run_id, RunEvent::Unresolved, RunReason::Unknown, why),
             Self::Killed => {
                 let why = "its request was ended; the service may have got it".to_owned();
@@ -238,6 +245,18 @@ mod tests {
         assert_eq!(answered(&request), HttpOutcome::Succeeded { status: 503, result: "done".into() });
         request.expect.body = Some(serde_json::from_str(r#"{"path": "", "eq": "other"}"#).unwrap());
         assert!(matches!(answered(&request), HttpOutcome::Busy { .. }));
+    }
+
+    // covers: 001-44
+    #[test]
+    fn a_service_is_awaited_only_if_it_was_given_an_address_for_its_callback() {
+        let mut request = HttpDraft::new("http://a/");
+        let answered = |request: &HttpDraft, status| outcome_of(request, status, &[], "later");
+        assert_eq!(answered(&request, 202), HttpOutcome::Succeeded { status: 202, result: "later".into() });
+        request.callback_seconds = Some(60);
+        assert_eq!(answered(&request, 202), HttpOutcome::Awaited);
+        assert_eq!(answered(&request, 200), HttpOutcome::Succeeded { status: 200, result: "later".into() });
+        assert!(matches!(answered(&request, 500), HttpOutcome::Failed { .. }));
     }
 
     // covers: 001-44

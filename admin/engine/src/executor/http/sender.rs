@@ -1,24 +1,24 @@
 //! Sends the request of a run and reads its answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_accounts::secret_keys::SecretKeys;
-use carillon_scheduler::job::http::HttpDraft;
+use carillon_scheduler::job::http::{HttpAuth, HttpDraft};
 use reqwest::header::{HeaderName, HeaderValue, USER_AGENT};
 use reqwest::{Method, RequestBuilder, Url};
 use tokio_util::sync::CancellationToken;
 
+use super::access_tokens::AccessTokens;
 use super::answer::{BODY_LIMIT, HttpOutcome, Received};
 use super::log;
-use super::request::{Prepared, prepare};
+use super::request::{Prepared, RequestAbout, prepare};
 use crate::context::Context;
 use crate::executor::outcome::{Outcome, describe, read_body};
 use crate::job_cache::CachedJob;
 use crate::outgoing::{Connector, HttpClients};
-use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;
 
 /// First pause between two looks whether a run is to be ended; each one is twice as long, up to the last.
@@ -27,10 +27,8 @@ const LAST_LOOK: Duration = Duration::from_secs(8);
 /// Limit for connecting to a service, with the handshake of TLS. Services are farther away than executors.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
-/// What encrypts the secret of an app.
-pub fn seal_context(app_id: i64, name: &str) -> String {
-    format!("secret {app_id} {name}")
-}
+/// The status of a service that does not accept the token.
+const UNAUTHORIZED: u16 = 401;
 
 /// A marked run with what it sends.
 pub struct HttpRun<'a> {
@@ -44,8 +42,9 @@ pub struct HttpRun<'a> {
 }
 
 pub struct HttpSender {
-    clients: HttpClients,
-    keys: SecretKeys,
+    pub(super) clients: HttpClients,
+    pub(super) keys: SecretKeys,
+    pub(super) tokens: AccessTokens,
     /// The node ends: what has no answer by now stays without one.
     ending: CancellationToken,
 }
@@ -61,7 +60,7 @@ impl HttpSender {
                 .http1_only()
                 .tcp_nodelay(true)
         })?;
-        Ok(Self { clients, keys, ending: CancellationToken::new() })
+        Ok(Self { clients, keys, tokens: AccessTokens::default(), ending: CancellationToken::new() })
     }
 
     /// Requests under way end without an answer.
@@ -71,7 +70,8 @@ impl HttpSender {
 
     /// Sends the request; what it sent and got is the log of the run, which is stored before this answers.
     pub async fn send(&self, cx: &Arc<Context>, it: HttpRun<'_>) -> HttpOutcome {
-        let prepared = match self.prepare(cx, &it).await {
+        let about = RequestAbout::run(it.run, it.job.zone(), cx);
+        let prepared = match self.prepare(cx, it.job.stored.app_id, it.draft, (about, it.params.as_str())).await {
             Ok(prepared) => prepared,
             Err(outcome) => return outcome,
         };
@@ -89,6 +89,10 @@ impl HttpSender {
             () = killed(cx, it.run.run_id) => Err(HttpOutcome::Killed),
             () = self.ending.cancelled() => Err(HttpOutcome::Unknown("the node ended before the answer came".into())),
         };
+        let is_refused = answered.as_ref().is_ok_and(|received| received.status == UNAUTHORIZED);
+        if is_refused && matches!(it.draft.auth, Some(HttpAuth::Oauth2(_))) {
+            self.forget_token(cx, it.job.stored.app_id, it.draft).await;
+        }
         let now = cx.clock.now();
         let (outcome, text) = match &answered {
             Ok(received) => {
@@ -104,33 +108,24 @@ impl HttpSender {
         outcome
     }
 
-    async fn prepare(&self, cx: &Context, it: &HttpRun<'_>) -> Result<Prepared, HttpOutcome> {
-        let app_id = it.job.stored.app_id;
-        let names = it.draft.secrets();
+    pub(super) async fn prepare(
+        &self,
+        cx: &Context,
+        app_id: i64,
+        draft: &HttpDraft,
+        (about, params): (RequestAbout, &str),
+    ) -> Result<Prepared, HttpOutcome> {
+        let names = draft.secrets();
         let secrets = match names.is_empty() {
             true => BTreeMap::new(),
             false => self.secrets(&cx.store, app_id, &names).await.map_err(HttpOutcome::PutOff)?,
         };
-        prepare(it.draft, (it.run, it.job), &it.params, secrets, cx.clock.now())
+        let token = self.token(cx, (app_id, draft), &secrets).await?;
+        prepare(draft, about, params, (secrets, token), cx.clock.now())
             .map_err(|why| HttpOutcome::NotSent(Outcome::Withheld { why: why.to_string() }))
     }
 
-    /// Those of these secrets that the app has and that can be decrypted.
-    async fn secrets(
-        &self,
-        store: &store::Store,
-        app_id: i64,
-        names: &BTreeSet<&str>,
-    ) -> Result<BTreeMap<String, String>, String> {
-        let sealed = store.apps().sealed_secrets(app_id).await.map_err(|error| error.to_string())?;
-        let open = |(name, value): (String, String)| {
-            let secret = self.keys.open(&seal_context(app_id, &name), &value)?;
-            Some((name, secret))
-        };
-        Ok(sealed.into_iter().filter(|(name, _)| names.contains(name.as_str())).filter_map(open).collect())
-    }
-
-    async fn call(&self, prepared: &Prepared) -> Result<RequestBuilder, Outcome> {
+    pub(super) async fn call(&self, prepared: &Prepared) -> Result<RequestBuilder, Outcome> {
         let withheld = |why: String| Outcome::Withheld { why };
         let url = Url::parse(&prepared.request.url).map_err(|error| withheld(format!("the URL: {error}")))?;
         let method = Method::from_bytes(prepared.method.as_str().as_bytes()).unwrap_or(Method::POST);
@@ -148,7 +143,7 @@ impl HttpSender {
     }
 }
 
-async fn exchange(call: RequestBuilder) -> Result<Received, HttpOutcome> {
+pub(super) async fn exchange(call: RequestBuilder) -> Result<Received, HttpOutcome> {
     let response = call.send().await.map_err(|error| failure(&error))?;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     // One byte more than is allowed shows that there is more.
@@ -193,9 +188,10 @@ async fn killed(cx: &Context, run_id: i64) {
 }
 
 /// What the log has in place of an answer.
-fn what(outcome: &HttpOutcome) -> String {
+pub(super) fn what(outcome: &HttpOutcome) -> String {
     match outcome {
         HttpOutcome::Unknown(why) => format!("no answer: {why}"),
+        HttpOutcome::NotSent(outcome) => format!("not sent: {}", outcome.clone().into_reason()),
         _ => "the request was ended before its answer".to_owned(),
     }
 }

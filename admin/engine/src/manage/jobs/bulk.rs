@@ -167,15 +167,7 @@ impl Bulk<'_> {
         if draft == job.draft {
             return Ok(None);
         }
-        let own = App {
-            id: job.app_id,
-            name: draft.app.clone(),
-            title: String::new(),
-            created_at: 0,
-            own_tokens_only: false,
-            runs_scripts: false,
-            declarations: carillon_store::DeclarationSetting::default(),
-        };
+        let own = App::new(job.app_id, &draft.app);
         let context = DefinitionContext::of(target.unwrap_or(&own), job, &job.calendars);
         let checked = Definition::check_in(context, &draft, self.engine.cx.clock.now());
         let definition = checked.map_err(|errors| Error::Invalid(errors).to_string())?;
@@ -189,8 +181,10 @@ impl Bulk<'_> {
             cause,
             params: None,
             address: None,
+            priority: None,
             idempotency_key: self.key.map(|key| hash(&format!("bulk {} {key}", job.id))),
             parts: None,
+            traceparent: None,
             rerun_of: None,
             is_only_rerun: false,
         };

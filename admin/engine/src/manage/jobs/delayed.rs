@@ -3,7 +3,7 @@
 use carillon_accounts::policy::Action;
 use carillon_protocol::normal_address;
 use carillon_scheduler::job::limits::check_params;
-use carillon_scheduler::{FieldError, Millis, Parts};
+use carillon_scheduler::{FieldError, Millis, Parts, Traceparent, check_priority, hex_digest};
 use carillon_store::Page;
 use carillon_store::run::trigger::delayed::insert::{
     DelayedRequest, MAX_TRIGGERS, NewDelayed, RecordedTriggers, RequestKey,
@@ -11,7 +11,6 @@ use carillon_store::run::trigger::delayed::insert::{
 use carillon_store::{Actor, ScheduledFilter, ScheduledKey, ScheduledRun};
 use foldhash::{HashMap, HashMapExt as _};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use crate::manage::entry_points::Jobs;
 use crate::manage::error::Error;
@@ -44,6 +43,8 @@ pub struct DelayedRun {
     pub parts: Option<Parts>,
     /// The executor that is to run it, which must be registered for the job's app.
     pub address: Option<String>,
+    /// In place of the priority that the job has, in seconds.
+    pub priority: Option<i32>,
 }
 
 /// Runs of one job that are not due yet.
@@ -53,6 +54,8 @@ pub struct RunLaterRequest {
     pub runs: Vec<DelayedRun>,
     /// A repeated request with the same key finds the runs of the first one.
     pub idempotency_key: Option<String>,
+    /// The trace context of the request, which its runs continue.
+    pub traceparent: Option<Traceparent>,
     /// The request is for a list of runs: faults name the item.
     pub is_list: bool,
 }
@@ -89,12 +92,16 @@ impl DelayedRun {
         if let Some(Err(message)) = self.params.as_deref().map(check_params) {
             faults.push(FieldError::new("params", message));
         }
+        if let Some(Err(message)) = self.priority.map(check_priority) {
+            faults.push(FieldError::new("priority", message));
+        }
         let item = NewDelayed {
             due_at,
             expires_at: self.expires_after_seconds.map(|seconds| due_at.saturating_add(seconds.saturating_mul(1000))),
             params: self.params.clone(),
             parts: self.parts.clone(),
             address: self.address.as_deref().map(normal_address),
+            priority: self.priority,
         };
         (item, faults)
     }
@@ -109,10 +116,14 @@ impl RunLaterRequest {
                 DueTime::InSeconds(seconds) => json!({"in": seconds}),
                 DueTime::Both => json!(null),
             };
-            json!([due, run.expires_after_seconds, run.params, run.parts, run.address])
+            let mut asked = vec![due, json!(run.expires_after_seconds), json!(run.params), json!(run.parts)];
+            asked.push(json!(run.address));
+            // Left out by requests of before.
+            asked.extend(run.priority.map(|priority| json!(priority)));
+            json!(asked)
         };
         let runs: Vec<_> = self.runs.iter().map(run).collect();
-        Sha256::digest(json!(runs).to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+        hex_digest(json!(runs).to_string())
     }
 }
 
@@ -139,8 +150,9 @@ impl Jobs<'_> {
         // What is due soon is counted as runs by hand are: a second of delay is no way around their limit.
         let soon = items.iter().filter(|item| item.due_at <= now + SOON_MS).count();
         self.engine.costly.count_runs(soon.max(1), by)?;
-        let RunLaterRequest { job_id, idempotency_key, is_list, .. } = request;
-        let new = DelayedRequest { job, items, idempotency_key, digest, is_list };
+        let RunLaterRequest { job_id, idempotency_key, traceparent, is_list, .. } = request;
+        let traceparent = traceparent.map(|it| it.to_string());
+        let new = DelayedRequest { job, items, idempotency_key, digest, traceparent, is_list };
         let recorded = self.engine.cx.store.delayed().insert(&new, now, by).await?;
         let recorded = recorded.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.delayed_changed(recorded.shard, new.items.iter().map(|item| item.due_at));
@@ -244,6 +256,7 @@ mod tests {
             params: Some("x".repeat(65_537)),
             parts: None,
             address: None,
+            priority: None,
         };
         let (_, faults) = run.check(0);
         let fields: Vec<&str> = faults.iter().map(|fault| &*fault.field).collect();

@@ -11,6 +11,7 @@ mod node_jobs;
 mod pause;
 mod run;
 mod scripts;
+mod send_once;
 mod validation;
 
 pub use bulk::JobAction;

@@ -3,7 +3,7 @@
 use carillon_accounts::policy::Action;
 use carillon_scheduler::job::limits::check_params;
 use carillon_scheduler::job::placeholders::{fill_instant, has_placeholders};
-use carillon_scheduler::{Cause, Parts, check_split};
+use carillon_scheduler::{Cause, Parts, Traceparent, check_priority, check_split};
 use carillon_store::run::trigger::NewTrigger;
 use carillon_store::{Actor, Job, RunParams, RunView};
 
@@ -22,6 +22,8 @@ pub struct RunRequest {
     pub parts: Option<Parts>,
     /// The executor that is to run it, which must be registered for the job's app.
     pub address: Option<String>,
+    /// In place of the priority that the job has, in seconds.
+    pub priority: Option<i32>,
     /// A repeated request with the same key finds the run of the first one.
     pub idempotency_key: Option<String>,
 }
@@ -55,17 +57,43 @@ impl Jobs<'_> {
     /// # Errors
     /// `Forbidden`; `Missing`; `Invalid`: the parameters, or the address
     pub async fn run(&self, request: RunRequest, by: &Actor) -> Result<i64, Error> {
-        self.run_again(request, None, by).await
+        self.record_run(request, None, None, by).await
+    }
+
+    /// The same, and the run continues the trace of the request.
+    ///
+    /// # Errors
+    /// As [`Self::run`]
+    pub async fn run_traced(
+        &self,
+        request: RunRequest,
+        traceparent: Option<Traceparent>,
+        by: &Actor,
+    ) -> Result<i64, Error> {
+        self.record_run(request, None, traceparent, by).await
     }
 
     /// The same, and the run remembers which run it repeats.
     ///
     /// # Errors
     /// As [`Self::run`]; `Invalid`: `rerun_of`
-    pub async fn run_again(&self, mut request: RunRequest, rerun_of: Option<i64>, by: &Actor) -> Result<i64, Error> {
+    pub async fn run_again(&self, request: RunRequest, rerun_of: Option<i64>, by: &Actor) -> Result<i64, Error> {
+        self.record_run(request, rerun_of, None, by).await
+    }
+
+    async fn record_run(
+        &self,
+        mut request: RunRequest,
+        rerun_of: Option<i64>,
+        traceparent: Option<Traceparent>,
+        by: &Actor,
+    ) -> Result<i64, Error> {
         let job = self.engine.require_for_job(by, Action::Operate, request.job_id).await?;
         if let Some(Err(message)) = request.params.as_deref().map(check_params) {
             return Err(Error::field("params", message));
+        }
+        if let Some(Err(message)) = request.priority.map(check_priority) {
+            return Err(Error::field("priority", message));
         }
         if let Some(parts) = &request.parts {
             let has_params = request.params.is_some();
@@ -82,8 +110,21 @@ impl Jobs<'_> {
             }
         }
         self.engine.costly.count_runs(1, by)?;
-        let RunRequest { job_id, cause, params, parts, address, idempotency_key } = request;
-        let new = NewTrigger { job, cause, params, parts, address, idempotency_key, rerun_of, is_only_rerun: false };
+        let RunRequest { job_id, cause, params, parts, address, priority, idempotency_key } = request;
+        let traceparent = traceparent.map(|it| it.to_string());
+        let is_only_rerun = false;
+        let new = NewTrigger {
+            job,
+            cause,
+            params,
+            parts,
+            address,
+            priority,
+            idempotency_key,
+            traceparent,
+            rerun_of,
+            is_only_rerun,
+        };
         let made = self.engine.cx.store.runs().insert_triggered(&new, self.engine.cx.clock.now(), by).await?;
         let made = made.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.job_changed(made.shard);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_inspect::forecast::{LoadBySecond, SpreadChoice};
 use carillon_scheduler::{FieldError, JobDraft, Millis, Schedule, ScheduleContext, validate_app_name};
+use carillon_store::lease::nodes::HTTP_REQUESTS;
 use carillon_store::{Actor, App, AuditObject, Calendars, Definition, DefinitionContext, Job};
 use foldhash::{HashMap, HashMapExt as _};
 
@@ -35,6 +36,8 @@ pub(super) struct ValidationContext {
     denied: Vec<AuditObject>,
     min_period: Duration,
     best_effort: BestEffortCheck,
+    /// The address of a live node that cannot run HTTP jobs; looked up only if a draft is one.
+    behind: Option<String>,
     now: Millis,
 }
 
@@ -102,7 +105,24 @@ impl ValidationContext {
         let best_effort = BestEffortCheck::new(engine, drafts, before.as_ref()).await?;
         let min_period = engine.cx.settings.limits.min_period;
         let now = engine.cx.clock.now();
-        Ok(Self { apps, calendars, loads, before, children, node_jobs, stopped, denied, min_period, best_effort, now })
+        let behind = match drafts.iter().any(|draft| draft.http.is_some()) {
+            true => node_without(engine, HTTP_REQUESTS).await?,
+            false => None,
+        };
+        Ok(Self {
+            apps,
+            calendars,
+            loads,
+            before,
+            children,
+            node_jobs,
+            stopped,
+            denied,
+            min_period,
+            best_effort,
+            behind,
+            now,
+        })
     }
 
     /// Before anything is saved: the actor must be an editor of each app that the drafts name. What it names and may not is for
@@ -118,15 +138,7 @@ impl ValidationContext {
 
     /// Takes an app as existing, for a look at a draft that is not to be saved.
     pub fn add_placeholder(&mut self, name: &str) {
-        let app = App {
-            id: 0,
-            name: name.to_owned(),
-            title: String::new(),
-            created_at: 0,
-            own_tokens_only: false,
-            runs_scripts: false,
-            declarations: carillon_store::DeclarationSetting::default(),
-        };
+        let app = App::new(0, name);
         self.apps.entry(name.to_owned()).or_insert(app);
     }
 
@@ -186,11 +198,20 @@ impl ValidationContext {
             .chain(too_often)
             .chain(stopped)
             .chain(unknown)
+            .chain(self.too_new(draft))
             .collect();
         match forbidden.is_empty() {
             true => definition.map(|definition| (definition, chosen)),
             false => Err(definition.err().into_iter().flatten().chain(forbidden).collect()),
         }
+    }
+
+    /// A request that is not saved yet, while a node of an earlier version may hold the job's shard.
+    fn too_new(&self, draft: &JobDraft) -> Option<FieldError> {
+        let before = self.before.as_ref().and_then(|job| job.draft.http.as_ref());
+        let address = self.behind.as_ref().filter(|_| draft.http.is_some() && draft.http.as_ref() != before)?;
+        let message = format!("cannot be saved while {address} is of an earlier version, which cannot send it");
+        Some(FieldError::new("http", message))
     }
 
     /// What is wrong with a draft whose app does not exist.
@@ -205,6 +226,13 @@ impl ValidationContext {
         let others = others.into_iter().filter(|error| error.field != "app");
         std::iter::once(FieldError::new("app", message)).chain(others).collect()
     }
+}
+
+/// The address of a live node that does not know a feature.
+async fn node_without(engine: &Engine, feature: &str) -> Result<Option<String>, Error> {
+    let since = engine.cx.clock.now() - ms(engine.cx.settings.lease_ttl);
+    let live = engine.cx.store.leases().live_nodes(since).await?;
+    Ok(live.into_iter().find(|node| !node.knows(feature)).map(|node| node.address))
 }
 
 /// Instants that are looked at: a schedule that fires more often does so within some days.

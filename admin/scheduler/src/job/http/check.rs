@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use super::draft::{HttpAuth, HttpDraft, MOST_TIMEOUT_SECONDS};
-use super::expect::StatusRanges;
-use super::template::{check_secret_name, faults};
+use super::auth::HttpAuth;
+use super::draft::{HttpDraft, MOST_CALLBACK_SECONDS, MOST_TIMEOUT_SECONDS};
+use super::expect::{StatusRanges, check_pattern};
+use super::template::faults;
 use super::url::check_url;
-use crate::checks::{check_line, check_number};
+use crate::checks::check_number;
 use crate::field_error::FieldError;
 use crate::workflow::check_path;
 
@@ -15,8 +16,8 @@ const HEADERS: usize = 50;
 const HEADER_NAME_BYTES: usize = 100;
 const HEADER_VALUE_BYTES: usize = 4_096;
 const BODY_BYTES: usize = 65_536;
-const USER_CHARS: usize = 255;
 const TIMEOUT_SECONDS: RangeInclusive<i64> = 1..=MOST_TIMEOUT_SECONDS;
+const CALLBACK_SECONDS: RangeInclusive<i64> = 1..=MOST_CALLBACK_SECONDS;
 
 /// Headers that belong to the connection, or that the admin writes itself.
 const RESERVED: &[&str] = &[
@@ -63,10 +64,17 @@ impl HttpDraft {
         if let Some(Err(message)) = self.expect.body.as_ref().map(|test| check_path(&test.path)) {
             add("http.expect.body", message);
         }
+        if let Err(message) = check_pattern(&self.expect.pattern) {
+            add("http.expect.pattern", message);
+        }
         if let Err(message) = check_number(self.timeout_seconds.into(), &TIMEOUT_SECONDS, " seconds") {
             add("http.timeout_seconds", message);
         }
-        if let Some(Err(message)) = self.auth.as_ref().map(check_auth) {
+        let callback = self.callback_seconds.map(|seconds| check_number(seconds.into(), &CALLBACK_SECONDS, " seconds"));
+        if let Some(Err(message)) = callback {
+            add("http.callback_seconds", message);
+        }
+        if let Some(Err(message)) = self.auth.as_ref().map(HttpAuth::check) {
             add("http.auth", message);
         }
         errors
@@ -106,7 +114,7 @@ impl HttpDraft {
         if name.is_empty() || name.len() > HEADER_NAME_BYTES || !name.chars().all(is_token) {
             return Err(format!("`{name:.100}` is not the name of a header"));
         }
-        let has_own_authorization = matches!(self.auth, Some(HttpAuth::Bearer(_) | HttpAuth::Basic(_)));
+        let has_own_authorization = self.auth.as_ref().is_some_and(HttpAuth::is_in_authorization);
         let is_signed = matches!(self.auth, Some(HttpAuth::Hmac(_)));
         let is_reserved = is_reserved_header(lower)
             || has_own_authorization && lower == "authorization"
@@ -122,15 +130,6 @@ fn check_value(name: &str, value: &str) -> Result<(), String> {
     match value.contains(|c: char| c.is_control() && c != '\t') {
         true => Err(format!("{name:.100}: must not contain control characters")),
         false => Ok(()),
-    }
-}
-
-fn check_auth(auth: &HttpAuth) -> Result<(), String> {
-    check_secret_name(auth.secret())?;
-    match auth {
-        HttpAuth::Basic(basic) if basic.user.contains(':') => Err("the user must not contain a colon".to_owned()),
-        HttpAuth::Basic(basic) => check_line(&basic.user, 1..=USER_CHARS).map_err(|why| format!("user: {why}")),
-        HttpAuth::Bearer(_) | HttpAuth::Hmac(_) => Ok(()),
     }
 }
 
@@ -152,14 +151,18 @@ mod tests {
             "method": "PUT", "url": "https://api.example:8443/v1/{{scheduled_at | %F}}?p={{params#/a}}",
             "headers": {"X-Key": "{{secret.KEY}}", "Accept": "*/*"}, "body": "{\"run\":\"{{run_id}}\"}",
             "expect": {"status": "200-299,409", "body": {"path": "/ok", "eq": true}}, "timeout_seconds": 10,
-            "auth": {"hmac": "SIGN"}, "idempotent": true
+            "callback_seconds": 3600, "auth": {"hmac": "SIGN"}, "idempotent": true
         });
         assert_eq!(faults_of(whole.clone()), [""; 0]);
         let draft: HttpDraft = serde_json::from_value(whole.clone()).unwrap();
         assert_eq!(serde_json::to_value(&draft).unwrap(), whole);
         assert_eq!(draft.origin(), Some("https://api.example:8443"));
         assert_eq!(draft.secrets().into_iter().collect::<Vec<_>>(), ["KEY", "SIGN"]);
-        for auth in [json!({"bearer": "T"}), json!({"basic": {"user": "u", "password": "P"}})] {
+        for auth in [
+            json!({"hmac": ["NEW", "FORMER"]}),
+            json!({"bearer": "T"}),
+            json!({"basic": {"user": "u", "password": "P"}}),
+        ] {
             assert_eq!(faults_of(json!({"url": "http://[::1]:80/", "auth": auth})), [""; 0]);
         }
     }
@@ -170,14 +173,58 @@ mod tests {
         let wrong = json!({
             "method": "GET", "url": "ftp://a/", "body": "x",
             "headers": {"Host": "b", "a b": "", "X": "1\n2", "Carillon-Run-Id": "7", "Y": "{{nothing}}"},
-            "expect": {"status": "99", "body": {"path": "ok", "eq": 1}}, "timeout_seconds": 0, "auth": {"bearer": "1x"}
+            "expect": {"status": "99", "body": {"path": "ok", "eq": 1}, "pattern": "("}, "timeout_seconds": 0,
+            "callback_seconds": 604_801, "auth": {"bearer": "1x"}
         });
         let found = faults_of(wrong);
         let members: Vec<&str> = found.iter().map(|fault| fault.split(':').next().unwrap()).collect();
         let expected = [&["http.url"][..], &["http.headers"; 5], &["http.body", "http.expect.status"]].concat();
-        let expected = [&expected[..], &["http.expect.body", "http.timeout_seconds", "http.auth"]].concat();
+        let expected = [&expected[..], &["http.expect.body", "http.expect.pattern", "http.timeout_seconds"]].concat();
+        let expected = [&expected[..], &["http.callback_seconds", "http.auth"]].concat();
         assert_eq!(members, expected, "{found:#?}");
         assert!(found.iter().any(|fault| fault.contains("the placeholder `nothing` is not known here")), "{found:#?}");
+    }
+
+    // covers: 001-44
+    #[test]
+    fn two_secrets_may_sign_and_no_more() {
+        let draft = |hmac| serde_json::from_value::<HttpDraft>(json!({"url": "http://a/", "auth": {"hmac": hmac}}));
+        let both = draft(json!(["NEW", "FORMER"])).unwrap();
+        assert_eq!(both.secrets().into_iter().collect::<Vec<_>>(), ["FORMER", "NEW"]);
+        assert_eq!(serde_json::to_value(&both).unwrap()["auth"], json!({"hmac": ["NEW", "FORMER"]}));
+        let twice = draft(json!(["NEW", "NEW"])).unwrap().validate();
+        assert_eq!(twice[0].to_string(), "http.auth: names the secret NEW twice; two that sign differ");
+        for wrong in [json!([]), json!(["A", "B", "C"]), json!(["A"]), json!(7)] {
+            assert!(draft(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+
+    // covers: 001-44
+    #[test]
+    fn a_client_of_an_authorization_server_has_a_plain_url() {
+        let auth = |change: serde_json::Value| {
+            let mut client = json!({"token_url": "https://id.example/token", "client_id": "c", "secret": "KEY"});
+            client.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+            json!({"url": "http://a/", "auth": {"oauth2": client}})
+        };
+        let whole = auth(json!({"scope": "jobs:run other", "audience": "https://api.example/", "in_body": true}));
+        assert_eq!(faults_of(whole.clone()), [""; 0]);
+        let draft: HttpDraft = serde_json::from_value(whole.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&draft).unwrap()["auth"], whole["auth"]);
+        assert_eq!(draft.secrets().into_iter().collect::<Vec<_>>(), ["KEY"]);
+        for (change, fault) in [
+            (json!({"token_url": "id.example/token"}), "http.auth: token_url: must begin with http:// or https://"),
+            (
+                json!({"token_url": "https://id.example/{{job_id}}"}),
+                "http.auth: token_url: must not have a placeholder",
+            ),
+        ] {
+            assert_eq!(faults_of(auth(change)), [fault]);
+        }
+        assert_eq!(faults_of(auth(json!({"client_id": ""}))).len(), 1);
+        let mut own = auth(json!({}));
+        own["headers"] = json!({"Authorization": "x"});
+        assert_eq!(faults_of(own), ["http.headers: Authorization: is written by the server and cannot be given"]);
     }
 
     #[test]

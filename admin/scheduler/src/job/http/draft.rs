@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::auth::HttpAuth;
 use super::expect::ExpectDraft;
 use super::template::secrets_of;
 use crate::words::{first_is_default, words};
@@ -11,6 +12,9 @@ const DEFAULT_TIMEOUT_SECONDS: i32 = 30;
 
 /// The longest time for an answer, in seconds.
 pub const MOST_TIMEOUT_SECONDS: i64 = 1_800;
+
+/// The longest time for a callback, in seconds: a week.
+pub const MOST_CALLBACK_SECONDS: i64 = 604_800;
 
 words! {
     /// The method of a request.
@@ -60,44 +64,15 @@ pub struct HttpDraft {
     /// The time for the whole answer, in seconds.
     #[serde(default = "default_timeout")]
     pub timeout_seconds: i32,
+    /// The service may answer 202, do its work, and report the end within this time, in seconds. `None`: 202 is an answer like any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback_seconds: Option<i32>,
     /// How the request proves where it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<HttpAuth>,
     /// The service does the same request once, however often it gets it: a run without an answer may be sent again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub idempotent: bool,
-}
-
-/// How a request proves where it comes from. Secrets are named, not written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", expecting = "one of bearer, basic and hmac as an object")]
-pub enum HttpAuth {
-    /// `Authorization: Bearer` and the secret of this name.
-    Bearer(String),
-    /// `Authorization: Basic`.
-    Basic(BasicAuth),
-    /// The headers of Standard Webhooks, signed with the secret of this name.
-    Hmac(String),
-}
-
-/// A user with a password.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a user and the name of a secret as an object")]
-pub struct BasicAuth {
-    /// The name of the user.
-    pub user: String,
-    /// The name of the secret that is the password.
-    pub password: String,
-}
-
-impl HttpAuth {
-    /// The name of its secret.
-    pub fn secret(&self) -> &str {
-        match self {
-            Self::Bearer(secret) | Self::Hmac(secret) => secret,
-            Self::Basic(basic) => &basic.password,
-        }
-    }
 }
 
 impl HttpDraft {
@@ -110,6 +85,7 @@ impl HttpDraft {
             body: String::new(),
             expect: ExpectDraft::default(),
             timeout_seconds: DEFAULT_TIMEOUT_SECONDS,
+            callback_seconds: None,
             auth: None,
             idempotent: false,
         }
@@ -125,7 +101,8 @@ impl HttpDraft {
     /// The names of the secrets that a request needs.
     pub fn secrets(&self) -> BTreeSet<&str> {
         let texts = self.headers.values().chain([&self.url, &self.body]);
-        texts.flat_map(|text| secrets_of(text)).chain(self.auth.iter().map(HttpAuth::secret)).collect()
+        let of_auth = self.auth.iter().flat_map(|auth| auth.secrets()).map(String::as_str);
+        texts.flat_map(|text| secrets_of(text)).chain(of_auth).collect()
     }
 
     /// The media type of the body: as its header says; without one JSON if it begins like an object or a list.

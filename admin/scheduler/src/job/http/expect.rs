@@ -1,5 +1,6 @@
 //! Which answers count as success.
 
+use regex_lite::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::workflow::{Branch, Test};
@@ -14,11 +15,21 @@ pub struct ExpectDraft {
     /// A test of the body as on the edge of a workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Test>,
+    /// A regular expression that is found in the first 16 KiB of the body; empty: none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub pattern: String,
 }
 
 /// Status codes that count as success, from and to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusRanges(Vec<(u16, u16)>);
+
+/// Maximum length of a pattern, in characters.
+const PATTERN_CHARS: usize = 300;
+/// Bytes of a compiled pattern: the time for a body is limited by it.
+const PATTERN_BYTES: usize = 16 << 10;
+/// Bytes of a body that are searched.
+const SEARCHED_BYTES: usize = 16 << 10;
 
 /// Maximum number of ranges.
 const MOST_RANGES: usize = 20;
@@ -37,6 +48,9 @@ impl ExpectDraft {
         if !ranges.contain(status) {
             return Err(format!("HTTP {status}"));
         }
+        if !self.pattern.is_empty() && !is_found(&self.pattern, body) {
+            return Err(format!("HTTP {status}, but `{}` is not found in its body", self.pattern));
+        }
         match &self.body {
             Some(test) => test.check(Some(body)).map_err(|why| match why {
                 Branch::Test { path, value } => format!("HTTP {status}, but `{path}` of its body is `{value}`"),
@@ -45,6 +59,26 @@ impl ExpectDraft {
             None => Ok(()),
         }
     }
+}
+
+/// Reads a pattern.
+///
+/// # Errors
+/// Says what is wrong.
+pub(super) fn check_pattern(pattern: &str) -> Result<(), String> {
+    match pattern.chars().count() {
+        0..=PATTERN_CHARS => compile(pattern).map(drop).map_err(|error| format!("is no regular expression: {error}")),
+        chars => Err(format!("has {chars} characters; at most {PATTERN_CHARS} are allowed")),
+    }
+}
+
+fn compile(pattern: &str) -> Result<Regex, regex_lite::Error> {
+    RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).build()
+}
+
+fn is_found(pattern: &str, body: &str) -> bool {
+    let searched = &body[..body.floor_char_boundary(SEARCHED_BYTES)];
+    compile(pattern).is_ok_and(|pattern| pattern.is_match(searched))
 }
 
 impl StatusRanges {
@@ -93,10 +127,43 @@ mod tests {
 
     // covers: 001-44
     #[test]
+    fn a_pattern_is_found_anywhere_in_the_beginning_of_a_body() {
+        let expect = |pattern: &str| ExpectDraft { pattern: pattern.to_owned(), ..ExpectDraft::default() };
+        for (pattern, body, holds) in [
+            ("ok", "all ok", true),
+            ("^ok$", "all ok", false),
+            (r"(?i)\bdone: \d+ rows", "Done: 17 rows", true),
+            (r"(?m)^ok$", "first\nok\n", true),
+            ("ok", &format!("{}ok", "x".repeat(16_382)), true),
+            ("ok", &format!("{}ok", "x".repeat(16_384)), false),
+        ] {
+            assert_eq!(expect(pattern).check(200, body).is_ok(), holds, "{pattern}");
+        }
+        let both =
+            ExpectDraft { body: Some(serde_json::from_str(r#"{"path":"/ok","eq":true}"#).unwrap()), ..expect("rows") };
+        assert!(both.check(200, r#"{"ok":true,"rows":7}"#).is_ok());
+        assert!(both.check(200, r#"{"ok":false,"rows":7}"#).is_err());
+        let why = both.check(200, r#"{"ok":true}"#).unwrap_err();
+        assert_eq!(why, "HTTP 200, but `rows` is not found in its body");
+    }
+
+    #[test]
+    fn a_pattern_that_would_take_long_is_refused() {
+        for right in ["", "a|b", r"^\{.*\}$", "[0-9]{1,5}", &"x".repeat(300)] {
+            assert_eq!(check_pattern(right), Ok(()), "{right}");
+        }
+        for wrong in ["(", "a{100000}", "(a{100}){100}", &"x".repeat(301)] {
+            assert!(check_pattern(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    // covers: 001-44
+    #[test]
     fn an_answer_is_judged_by_its_status_and_its_body() {
         let expect = |status: &str, test: Option<&str>| ExpectDraft {
             status: status.to_owned(),
             body: test.map(|test| serde_json::from_str(test).unwrap()),
+            ..ExpectDraft::default()
         };
         for (wanted, status, body, holds) in [
             (expect("", None), 204, "", true),

@@ -164,7 +164,8 @@ view! {
         /// For people
         #[schema(min_length = 1, max_length = 64)]
         name: String,
-        /// `email`, `webhook`, `slack`, `teams`, `dingtalk`, `feishu`, `wecom`, `pagerduty` or `file`; it does not change
+        /// It does not change
+        #[schema(value_type = words::ChannelKind)]
         kind: &'static str = channel.kind.as_str(),
         /// What the kind needs: `host`, `port`, `tls`, `ca`, `user`, `from`, `to`; `url`, `template`
         #[schema(required = false, value_type = Object)]

@@ -7,7 +7,7 @@ use carillon_store::DeclarationSetting;
 use carillon_store::app::declared::declarations::Declaration;
 use serde_json::Value;
 
-use crate::web::api::answer::{Answer, Error};
+use crate::web::api::answer::Answer;
 use crate::web::api::extract::{Body, Caller, Id, request};
 use crate::web::api::view::{Time, view, words};
 use crate::web::state::Shared;
@@ -17,7 +17,7 @@ view! {
     pub struct DeclarationsView as Declarations from all: AppDeclarations {
         #[schema(value_type = words::DeclarationSetting)]
         setting: &'static str = all.setting.as_str(),
-        /// The declarations that live executors announce. The first one counts
+        /// The declarations that live executors announce. The first one that was not refused counts
         live: Vec<DeclarationView>,
         /// By key
         jobs: Vec<DeclaredJobView>,
@@ -33,6 +33,8 @@ view! {
         build: String,
         /// When an executor announced it for the first time
         first_seen_at: Time,
+        /// Why it was refused as a whole; empty: it was not
+        problem: String,
     }
 }
 

@@ -41,14 +41,20 @@ request! {
         title: Option<String>,
         /// Its executors that announce nothing, as those in Java, run scripts of every type: runs of script jobs are sent to them
         runs_scripts: Option<bool>,
+        /// The turns of its runs where runs of several apps wait for a limit: an app with 3 gets three times the slots of one with 1
+        #[schema(minimum = 1, maximum = 100)]
+        weight: Option<i32>,
     }
 }
 
 pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<AppUpdate>) -> Answer<AppView> {
-    let AppUpdate { name, title, runs_scripts } = body.0;
+    let AppUpdate { name, title, runs_scripts, weight } = body.0;
     let mut app = state.engine.apps().update(id.0, name.as_deref(), title.as_deref(), &caller.0).await?;
     if let Some(runs_scripts) = runs_scripts {
         app = state.engine.apps().set_runs_scripts(id.0, runs_scripts, &caller.0).await?;
+    }
+    if let Some(weight) = weight {
+        app = state.engine.apps().set_weight(id.0, weight, &caller.0).await?;
     }
     Ok(Json(AppView::from(app)))
 }

@@ -1,7 +1,8 @@
-//! Apps, their executors, and the tokens of those.
+//! Apps, their executors and the tokens of those, secrets, and limits of runs at work.
 
 pub mod declarations;
 pub mod executors;
+pub mod limits;
 mod list;
 pub mod secrets;
 pub mod tokens;

@@ -3,10 +3,11 @@
 use actix_web::web::Json;
 use carillon_inspect::explain::{self, Explanation};
 use carillon_locale::Language;
+use carillon_store::app::limits::line::LimitPlace;
 
 use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Caller, Id, Query};
-use crate::web::api::view::{MisfireView, RunView, Time, view, words};
+use crate::web::api::view::{IntoView, MisfireView, RunView, Time, view, words};
 use crate::web::state::Shared;
 
 view! {
@@ -56,7 +57,27 @@ view! {
         reason: Option<String> = explained.run.reason.clone(),
         /// What the executor reported
         result_code: Option<i32> = explained.run.result_code,
+        /// The limits that it waits for
+        waits_for: Vec<WaitsFor> = explained.places.into_view(),
         run: RunView = RunView::from(explained.run).with_details(&explained.params, explained.choice),
+    }
+}
+
+view! {
+    /// A limit that a run waits for
+    struct WaitsFor as WaitsFor from place: LimitPlace {
+        /// Its name
+        limit: String = place.rule.name,
+        /// How many runs may have a slot
+        #[schema(minimum = 1)]
+        max: i32 = place.rule.max_runs,
+        /// How many runs have one
+        taken: usize,
+        /// Those of them whose apps the caller sees
+        runs: Vec<i64> = place.holders,
+        /// The place in line, from 1, as if all runs that wait were of one app
+        #[schema(minimum = 1)]
+        place: usize,
     }
 }
 

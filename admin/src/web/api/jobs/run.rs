@@ -6,7 +6,7 @@ use carillon_scheduler::{Cause, Parts};
 use carillon_store::PauseNote;
 
 use crate::web::api::answer::{Answer, Error};
-use crate::web::api::extract::{Body, Caller, Id, Key, request};
+use crate::web::api::extract::{Body, Caller, Id, Key, Trace, request};
 use crate::web::api::jobs::run_later::due_time;
 use crate::web::api::view::{self, AnyRunView, GoneRunView, JobView, Time};
 use crate::web::state::Shared;
@@ -36,7 +36,7 @@ pub async fn disable(state: Shared, id: Id, caller: Caller, body: Body<PauseRequ
 
 request! {
     /// How this run differs from the job; all members may be left out
-    pub struct RunRequest: "{\"params\"?,\"parts\"?,\"address\"?,\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?}", MAY_BE_EMPTY = true {
+    pub struct RunRequest: "{\"params\"?,\"parts\"?,\"address\"?,\"priority\"?,\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?}", MAY_BE_EMPTY = true {
         /// Instead of the job's own; at most 65,536 bytes
         #[schema(min_length = 0, max_length = 65_536)]
         params: Option<String>,
@@ -46,6 +46,9 @@ request! {
         parts: Option<Parts>,
         /// The registered executor that is to run it
         address: Option<String>,
+        /// Instead of the job's own, in seconds: where runs wait in a line, it goes before those that have waited for at most this much longer
+        #[schema(minimum = -3_600, maximum = 3_600)]
+        priority: Option<i32>,
         /// When it is due, at most five years ahead; a time that has passed means now. Without it the job runs now
         at: Option<Time>,
         /// In how many seconds it is due, in place of `at`
@@ -58,13 +61,21 @@ request! {
     }
 }
 
-pub async fn run(state: Shared, id: Id, caller: Caller, key: Key, body: Body<RunRequest>) -> Answer<AnyRunView> {
-    let RunRequest { params, parts, address, at, delay_seconds, expires_after_seconds } = body.0;
+pub async fn run(
+    state: Shared,
+    id: Id,
+    caller: Caller,
+    key: Key,
+    trace: Trace,
+    body: Body<RunRequest>,
+) -> Answer<AnyRunView> {
+    let RunRequest { params, parts, address, priority, at, delay_seconds, expires_after_seconds } = body.0;
     let (job_id, idempotency_key, jobs) = (id.0, key.0, state.engine.jobs());
     let (run_id, is_new) = match due_time(at, delay_seconds) {
         Some(due) => {
-            let run = DelayedRun { due, expires_after_seconds, params, parts, address };
-            let request = RunLaterRequest { job_id, runs: vec![run], idempotency_key, is_list: false };
+            let run = DelayedRun { due, expires_after_seconds, params, parts, address, priority };
+            let request =
+                RunLaterRequest { job_id, runs: vec![run], idempotency_key, traceparent: trace.0, is_list: false };
             let recorded = jobs.run_later(request, &caller.0).await?;
             (recorded.ids[0], recorded.is_new)
         }
@@ -73,8 +84,9 @@ pub async fn run(state: Shared, id: Id, caller: Caller, key: Key, body: Body<Run
             return Err(Error::field("expires_after_seconds", why));
         }
         None => {
-            let request = manage::RunRequest { job_id, cause: Cause::Api, params, parts, address, idempotency_key };
-            (jobs.run(request, &caller.0).await?, true)
+            let cause = Cause::Api;
+            let request = manage::RunRequest { job_id, cause, params, parts, address, priority, idempotency_key };
+            (jobs.run_traced(request, trace.0, &caller.0).await?, true)
         }
     };
     match state.engine.runs().find(run_id).await {

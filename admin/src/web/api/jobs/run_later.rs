@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::web::api::answer::Answer;
-use crate::web::api::extract::{Body, Caller, Id, Key, Query, place, request};
+use crate::web::api::extract::{Body, Caller, Id, Key, Query, Trace, place, request};
 use crate::web::api::view::{List, ScheduledRunView, Time};
 use crate::web::state::Shared;
 
@@ -37,11 +37,14 @@ pub struct RunItem {
     params: Option<String>,
     /// The registered executor that is to run it
     address: Option<String>,
+    /// Instead of the job's own, in seconds: where runs wait in a line, it goes before those that have waited for at most this much longer
+    #[schema(minimum = -3_600, maximum = 3_600)]
+    priority: Option<i32>,
 }
 
 request! {
     /// Runs of the job; 1 MiB at most in all
-    pub struct RunManyRequest: "{\"runs\":[{\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?,\"params\"?,\"address\"?}]}" {
+    pub struct RunManyRequest: "{\"runs\":[{\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?,\"params\"?,\"address\"?,\"priority\"?}]}" {
         #[schema(min_items = 1, max_items = 1_000)]
         runs: Vec<RunItem>,
     }
@@ -60,8 +63,8 @@ pub struct RunManyView {
 impl RunItem {
     fn read(self) -> DelayedRun {
         let due = due_time(self.at, self.delay_seconds).unwrap_or(DueTime::InSeconds(0));
-        let Self { expires_after_seconds, params, address, .. } = self;
-        DelayedRun { due, expires_after_seconds, params, parts: None, address }
+        let Self { expires_after_seconds, params, address, priority, .. } = self;
+        DelayedRun { due, expires_after_seconds, params, parts: None, address, priority }
     }
 }
 
@@ -70,10 +73,11 @@ pub async fn run_many(
     id: Id,
     caller: Caller,
     key: Key,
+    trace: Trace,
     body: Body<RunManyRequest>,
 ) -> Answer<RunManyView> {
     let runs = body.0.runs.into_iter().map(RunItem::read).collect();
-    let request = RunLaterRequest { job_id: id.0, runs, idempotency_key: key.0, is_list: true };
+    let request = RunLaterRequest { job_id: id.0, runs, idempotency_key: key.0, traceparent: trace.0, is_list: true };
     let recorded = state.engine.jobs().run_later(request, &caller.0).await?;
     Ok(Json(RunManyView { ids: recorded.ids, is_new: recorded.is_new }))
 }

@@ -17,7 +17,9 @@ pub async fn get(state: Shared, id: Id) -> Answer<AnyRunView> {
     };
     let choice = state.store.runs().route_decision(&run).await?;
     let params = state.store.runs().params_of(&run).await?;
-    Ok(Json(AnyRunView::Run(Box::new(RunView::from(run).with_details(&params, choice)))))
+    let traceparent = run.traceparent(&state.engine.cx.cluster);
+    let view = RunView::from(run).with_details(&params, choice).with_traceparent(traceparent);
+    Ok(Json(AnyRunView::Run(Box::new(view))))
 }
 
 request! {

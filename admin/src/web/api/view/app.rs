@@ -26,6 +26,9 @@ view! {
         own_tokens_only: bool,
         /// Its executors that announce nothing, as those in Java, run scripts of every type
         runs_scripts: bool,
+        /// The turns of its runs where runs of several apps wait for a limit
+        #[schema(minimum = 1)]
+        weight: i32,
     }
 }
 

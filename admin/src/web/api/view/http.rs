@@ -28,8 +28,14 @@ pub struct HttpRequest {
     /// The time for the whole answer, in seconds
     #[schema(minimum = 1, maximum = 1_800, default = 30, required = false)]
     timeout_seconds: i64,
+    /// The service may answer 202, and report the end of the run within this time, in seconds, at the URL in the header `Carillon-Callback`.
+    /// null: 202 is an answer like any other
+    #[schema(minimum = 1, maximum = 604_800, default = json!(null), required = false)]
+    callback_seconds: Option<i64>,
     /// How the request proves where it comes from: `{"bearer": SECRET}`, `{"basic": {"user": USER, "password": SECRET}}` or
-    /// `{"hmac": SECRET}`, each with the name of a secret of the app
+    /// `{"hmac": SECRET}`, each with the name of a secret of the app; `hmac` also with a list of two names, which both sign.
+    /// `{"oauth2": {"token_url": URL, "client_id": ID, "secret": SECRET, "scope"?, "audience"?, "in_body"?}}`: a token of an authorization
+    /// server, by the client's credentials
     #[schema(value_type = Option<Value>, default = json!(null), required = false)]
     auth: Option<Value>,
     /// The service does a request once, however often it gets it
@@ -47,4 +53,7 @@ pub struct HttpExpect {
     /// A test of the body as in `when` of a workflow: `{"path": "/ok", "eq": true}`
     #[schema(value_type = Option<Value>, default = json!(null), required = false)]
     body: Option<Value>,
+    /// A regular expression that must be found in the first 16 KiB of the body. Empty: none
+    #[schema(max_length = 300, default = "", required = false)]
+    pattern: String,
 }

@@ -210,6 +210,15 @@ pub struct JobSettings {
     /// `overlap` `wait`: at most this number of runs wait, the others are skipped
     #[schema(minimum = 1, maximum = 1_000, default = 10, required = false)]
     overlap_queue: i64,
+    /// How many fires of the job may be open at once before `overlap` decides; more than 1 not with `overlap` `allow`
+    #[schema(minimum = 1, maximum = 1_000, default = 1, required = false)]
+    max_concurrent: i64,
+    /// The names of limits that its runs keep, of its app or shared: a run is sent when each of them has a free slot
+    #[schema(max_items = 4, default = json!([]), required = false, examples(json!(["db-export"])))]
+    limits: Vec<String>,
+    /// Where runs wait in a line, for a limit or for an executor with room: this many seconds count as if a run had waited longer
+    #[schema(minimum = -3_600, maximum = 3_600, default = 0, required = false)]
+    priority: i64,
     /// The executor stops a run after this number of seconds; 0: never
     #[schema(minimum = 0, maximum = 604_800, default = 0, required = false)]
     timeout_seconds: i64,

@@ -2,7 +2,7 @@
 
 use carillon_engine::manage::KillResult;
 use carillon_engine::run_log::LogPage;
-use carillon_scheduler::{Cause, RunState};
+use carillon_scheduler::{Cause, RunState, Traceparent};
 use carillon_store::RunParams;
 use carillon_store::run::route::RouteDecision;
 use serde::Serialize;
@@ -36,6 +36,9 @@ view! {
         due_at: Time,
         /// When the request left
         sent_at: Option<Time>,
+        /// When the executor received the request, by the executor's own clock; null: not sent yet, or the executor does not say it, as those
+        /// without Carillon's SDK
+        received_at: Option<Time>,
         /// When its outcome was stored
         finished_at: Option<Time>,
         /// The executor
@@ -69,6 +72,8 @@ view! {
         /// Only in the answer for a single run: the parameters that it was given; before it is sent, those that it would be given
         /// now. Null: not on record, or it was never sent
         params: Option<String> = None,
+        /// Only in the answer for a single run: the W3C trace context of its request
+        traceparent: Option<String> = None,
         /// Only in the answer for a single run. Null: no executor is chosen yet
         choice: Option<ChoiceView> = None,
     }
@@ -78,6 +83,10 @@ impl RunView {
     /// Adds what only the answer for a single run has.
     pub fn with_details(self, params: &RunParams, choice: Option<RouteDecision>) -> Self {
         Self { params: params.text().map(str::to_owned), choice: choice.map(ChoiceView::from), ..self }
+    }
+
+    pub fn with_traceparent(self, traceparent: Traceparent) -> Self {
+        Self { traceparent: Some(traceparent.to_string()), ..self }
     }
 }
 

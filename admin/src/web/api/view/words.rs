@@ -35,6 +35,7 @@ words! {
     BlockStrategy = all!(BlockStrategy), "What the executor does while an earlier run of the job is running";
     CatchUp = all!(CatchUp), "Which instants run that are late by at most the misfire threshold";
     Cause = all!(Cause), "Why a fire exists";
+    ChannelKind = carillon_alerts::channel::ChannelKind::ALL.iter().map(|word| word.as_str()).collect(), "What messages of alerts are sent with";
     ClockChanges = all!(ClockChanges), "What happens when the clocks change";
     DeclarationSetting = carillon_store::DeclarationSetting::ALL.iter().map(|word| word.as_str()).collect(), "What becomes of declarations. `report`: differences are shown, and nothing is written. `apply`: jobs are made and changed as the code says. `off`: executors are not asked for them";
     DeclaredState = carillon_store::DeclaredState::ALL.iter().map(|word| word.as_str()).collect(), "What has become of a declared job. `pending`: it would be made or changed under the setting `apply`. `overridden` and `drift`: members were changed here. `twin`: another job has its key, or its name and handler. `of_files`: a set of files defines it. `deleted`: it was deleted here. `orphan`: no live build declares it. `failed`: what the code says was refused";

@@ -13,7 +13,6 @@ use serde::Deserialize;
 use crate::web::access::Caller;
 use crate::web::console::alerts::message_line::{DeliveryLine, lines};
 use crate::web::console::alerts::rules::accept;
-use crate::web::console::alerts::words::channel_title;
 use crate::web::forms::Form;
 use crate::web::page::{PageContext, PageError, PageResult, done, refused, render, show};
 use crate::web::state::{Shared, State};
@@ -27,7 +26,7 @@ struct ListPage {
 
 impl ListPage {
     fn kind(&self, channel: &ChannelView) -> &'static str {
-        channel_title(channel.kind)
+        channel.kind.title()
     }
 
     fn apps(&self, channel: &ChannelView) -> String {
@@ -40,7 +39,7 @@ impl ListPage {
 
     /// The words of the kinds, and the keys of their names.
     fn kinds(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        ChannelKind::ALL.iter().map(|kind| (kind.as_str(), channel_title(*kind)))
+        ChannelKind::ALL.iter().map(|kind| (kind.as_str(), kind.title()))
     }
 }
 
@@ -95,7 +94,7 @@ impl FormPage {
     }
 
     fn kind_title(&self) -> &'static str {
-        channel_title(self.kind)
+        self.kind.title()
     }
 
     /// The key of a field's label.
@@ -104,7 +103,7 @@ impl FormPage {
     }
 
     fn may_sign(&self) -> bool {
-        matches!(self.kind, ChannelKind::Webhook | ChannelKind::Dingtalk | ChannelKind::Feishu)
+        self.kind.may_sign()
     }
 
     /// What the field of a secret says when it is empty.

@@ -1,6 +1,5 @@
-//! The words for what rules are about and for channels, as keys of the catalogue.
+//! The words for what rules are about, as keys of the catalogue.
 
-use carillon_alerts::channel::ChannelKind;
 use carillon_scheduler::AlertKind;
 
 use crate::web::page::PageContext;
@@ -49,20 +48,6 @@ const fn words(kind: AlertKind) -> (&'static str, &'static str) {
         AlertKind::Misfire => ("alert-kind-misfire", "alert-on-misfire"),
         AlertKind::ExecutorLost => ("alert-kind-executor-lost", "alert-on-executor-lost"),
         AlertKind::NoExecutor => ("alert-kind-no-executor", "alert-on-no-executor"),
-    }
-}
-
-pub const fn channel_title(kind: ChannelKind) -> &'static str {
-    match kind {
-        ChannelKind::Email => "channel-email",
-        ChannelKind::Webhook => "channel-webhook",
-        ChannelKind::Slack => "channel-slack",
-        ChannelKind::Teams => "channel-teams",
-        ChannelKind::Dingtalk => "channel-dingtalk",
-        ChannelKind::Feishu => "channel-feishu",
-        ChannelKind::Wecom => "channel-wecom",
-        ChannelKind::Pagerduty => "channel-pagerduty",
-        ChannelKind::File => "channel-file",
     }
 }
 

@@ -1,8 +1,9 @@
-//! Apps and their executors.
+//! Apps, their executors, and limits of runs at work.
 
 pub mod declarations;
 pub mod delete;
 pub mod executor;
+pub mod limits;
 pub mod list;
 pub mod new;
 pub mod page;

@@ -5,6 +5,7 @@ use carillon_scheduler::{BlockStrategy, Cause, Overlap, RetryDelay, RouteStrateg
 use serde_json::Value;
 
 use crate::web::console::alerts::{channels, rule_form};
+use crate::web::console::apps::limits;
 use crate::web::console::audit::change::{ChangedMember, changes, remarks, time_of};
 use crate::web::console::workflows::definition::node_text;
 use crate::web::forms::{calendar_form, job_form};
@@ -167,6 +168,8 @@ fn label(language: Language, object: &str, path: &str) -> Option<Message> {
         (_, "retry_delay") => Some("retry-delay"),
         (_, "workflow.output") => Some("member-workflow-result"),
         ("calendar", name) => find(calendar_form::LABELS, name),
+        ("limit", "key") => Some("limit-key"),
+        ("limit", name) => find(limits::form::LABELS, name),
         ("alert_channel", name) => find(channels::LABELS, name.strip_prefix("settings.").unwrap_or(name)),
         ("alert_rule", "escalation" | "escalation.channels") => find(rule_form::LABELS, "second_channels"),
         ("alert_rule", name) => find(rule_form::LABELS, name.strip_prefix("escalation.").unwrap_or(name)),

@@ -80,5 +80,6 @@ pub const fn object_word(object: AuditObjectKind) -> &'static str {
         AuditObjectKind::Alert => "object-alert",
         AuditObjectKind::AlertRule => "object-alert-rule",
         AuditObjectKind::AlertChannel => "object-alert-channel",
+        AuditObjectKind::Limit => "object-limit",
     }
 }

@@ -4,17 +4,17 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use carillon_engine::manage::Error;
 use carillon_scheduler::job::limits::NAME_CHARS;
-use carillon_scheduler::{FieldError, JobDraft, ScheduleDraft};
+use carillon_scheduler::{FieldError, JobDraft, JobTemplate, ScheduleDraft};
 use carillon_store::{Job, JobFilter};
 use serde::Deserialize;
 
 use crate::web::access::Caller;
 use crate::web::console::account::owner;
 use crate::web::console::account::page::Own;
-use crate::web::console::jobs::form_page::{Purpose, page};
+use crate::web::console::jobs::form_page::{Purpose, page, template_name, template_text, unlike};
 use crate::web::console::jobs::script::TOO_LATE;
 use crate::web::forms::job_form::{draft, filled, normal};
-use crate::web::forms::merge::{self, SEEN};
+use crate::web::forms::merge::{self, LIKE, SEEN, UNLIKE};
 use crate::web::forms::moment::zone_of;
 use crate::web::forms::{Form, child_jobs, curl_form, line_ends, script_form, workflow_form};
 use crate::web::page::{PageContext, PageError, PageResult, done};
@@ -26,14 +26,31 @@ use crate::web::state::{Shared, State};
 pub struct FormDefaults {
     app: String,
     handler: String,
+    /// The word of a template.
+    template: String,
 }
 
 /// `GET /jobs/new`
 pub async fn new(state: Shared, context: PageContext, defaults: Query<FormDefaults>) -> PageResult {
-    let mut draft = JobDraft::new(&defaults.app, "", &defaults.handler);
-    draft.schedule = ScheduleDraft::cron("", context.zone_name());
+    let draft = match defaults.template.parse::<JobTemplate>() {
+        Ok(template) => JobDraft { app: defaults.app.clone(), ..from_template(&context, template) },
+        Err(_) => JobDraft {
+            schedule: ScheduleDraft::cron("", context.zone_name()),
+            ..JobDraft::new(&defaults.app, "", &defaults.handler)
+        },
+    };
     let form = filled(&draft, context.zone).with("remark", context.t("script-first").to_string());
     Ok(page(&state, context, Purpose::New, form).await?.answer(StatusCode::OK))
+}
+
+/// The definition of a template, with its name and description in the viewer's language.
+fn from_template(context: &PageContext, template: JobTemplate) -> JobDraft {
+    let text = |key| context.t(key).to_string();
+    JobDraft {
+        name: text(template_name(template)),
+        description: text(template_text(template)),
+        ..template.draft(context.zone_name())
+    }
 }
 
 /// `GET /jobs/{id}/copy`: the copy is paused, so that nothing runs twice by surprise.
@@ -44,7 +61,7 @@ pub async fn copy(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
     draft.key.clear();
     draft.set.clear();
     draft.name = copy_name(&context, &draft.name);
-    let mut form = filled(&draft, context.zone);
+    let mut form = filled(&draft, context.zone).with(LIKE, id.to_string());
     let version = draft.script.as_ref().and_then(|script| script.version);
     if let Some(version) =
         version.filter(|_| state.engine.cx.settings.scripts && context.may_write_scripts(&job.app_id))
@@ -76,17 +93,32 @@ pub async fn edit(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
 /// `POST /jobs`
 pub async fn create(state: Shared, own: Own, context: PageContext, mut form: Form) -> PageResult {
     let password = form.take_own_password();
+    let original = original(&state, &form, &context).await?;
+    let purpose = original.as_ref().map_or(Purpose::New, Purpose::Copy);
     if curl_form::is_asked(&form) {
-        return read_curl(&state, context, Purpose::New, form).await;
+        return read_curl(&state, context, purpose, form).await;
     }
     let Some(draft) = draft_to_save(&state, &mut form, None, &context).await? else {
-        return refused(&state, context, Purpose::New, form).await;
+        return refused(&state, context, purpose, form).await;
     };
+    if form.is("step", "send_once") {
+        return send_once(&state, context, purpose, (form, &draft, None)).await;
+    }
+    // What differs from the original is seen before it is saved, when it has no mistakes.
+    if let Some(original) = &original
+        && merge::mark_of(&unlike(&context, &form, original)) != form.value(UNLIKE)
+    {
+        form.accept(state.engine.jobs().check(&draft, None, &context.actor).await)?;
+        let (status, is_valid) = (form.status(), form.is_valid());
+        let mut page = page(&state, context, purpose, form).await?;
+        page.is_unlike_first = is_valid;
+        return Ok(page.answer(status));
+    }
     let (mut by, has_script) = (own.by.0.clone(), draft.script.is_some());
     if has_script {
         form.accept(state.engine.jobs().check(&draft, None, &by).await)?;
         if !form.is_valid() || owner::check(&state, &own, &mut form, &password, &context, TOO_LATE).await?.is_none() {
-            return refused(&state, context, Purpose::New, form).await;
+            return refused(&state, context, purpose, form).await;
         }
         by = by.confirmed();
     }
@@ -97,8 +129,16 @@ pub async fn create(state: Shared, own: Own, context: PageContext, mut form: For
     };
     match form.accept(created)? {
         Some(job) => saved(&state, &context, &job, &form, "job-is-created").await,
-        None => refused(&state, context, Purpose::New, form).await,
+        None => refused(&state, context, purpose, form).await,
     }
+}
+
+/// The job that a new one is like. None: it is like no other, or that one is gone.
+async fn original(state: &State, form: &Form, context: &PageContext) -> Result<Option<Job>, PageError> {
+    let Ok(id) = form.value(LIKE).parse::<i64>() else {
+        return Ok(None);
+    };
+    Ok(state.store.jobs().get(id).await?.filter(|job| context.may_edit(&job.app_id)))
 }
 
 /// `POST /jobs/{id}/edit`
@@ -110,6 +150,9 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i6
     let Some(draft) = draft_to_save(&state, &mut form, Some(&old), &context).await? else {
         return refused(&state, context, Purpose::Edit(&old), form).await;
     };
+    if form.is("step", "send_once") {
+        return send_once(&state, context, Purpose::Edit(&old), (form, &draft, Some(&old))).await;
+    }
     let revision = form.value("revision").parse().unwrap_or(-1);
     match state.engine.jobs().update(*id, &draft, Some(revision), &by.0).await {
         Err(Error::Changed(_)) => conflict(&state, context, *id, form).await,
@@ -166,6 +209,24 @@ async fn read_curl(state: &State, context: PageContext, purpose: Purpose<'_>, mu
     let status = form.status();
     let mut page = page(state, context, purpose, form).await?;
     page.curl = notes;
+    Ok(page.answer(status))
+}
+
+/// Sends the request that was filled in, and shows the form with the answer. Nothing is saved.
+async fn send_once(
+    state: &State,
+    context: PageContext,
+    purpose: Purpose<'_>,
+    (mut form, draft, before): (Form, &JobDraft, Option<&Job>),
+) -> PageResult {
+    form.accept(state.engine.jobs().check(draft, before, &context.actor).await)?;
+    let sent = match form.is_valid() {
+        true => form.accept(state.engine.jobs().send_once(draft, &context.actor).await)?,
+        false => None,
+    };
+    let status = form.status();
+    let mut page = page(state, context, purpose, form).await?;
+    page.sent = sent;
     Ok(page.answer(status))
 }
 

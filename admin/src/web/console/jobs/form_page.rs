@@ -3,15 +3,19 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
-use carillon_scheduler::{BlockStrategy, HttpMethod, Overlap, RouteStrategy, ScriptKind, Weekday};
+use carillon_engine::executor::SentOnce;
+use carillon_scheduler::{
+    BlockStrategy, HttpMethod, JobDraft, JobTemplate, Overlap, RouteStrategy, ScriptKind, Weekday,
+};
 use carillon_store::{App, Job};
 
 use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::console::workflows::definition::{self, Definition};
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::curl_form::CurlNotes;
-use crate::web::forms::job_form::labels;
-use crate::web::forms::merge::Conflict;
+use crate::web::forms::job_form::{filled, labels, normal};
+use crate::web::forms::merge::{self, Conflict, Difference, UNLIKE};
+use crate::web::forms::moment::zone_of;
 use crate::web::forms::{Form, workflow_form};
 use crate::web::locale::{Language, Message};
 use crate::web::page::{PageContext, PageError, render};
@@ -41,8 +45,14 @@ pub struct Page {
     form: Form,
     preview: Preview,
     pub conflict: Option<Conflict>,
+    /// Where a new job differs from its original.
+    unlike: Vec<Difference>,
+    /// They are shown in place of saving.
+    pub is_unlike_first: bool,
     /// What a line of curl has filled in.
     pub curl: Option<CurlNotes>,
+    /// The request that was sent once, and its answer.
+    pub sent: Option<SentOnce>,
     /// Strategies by their origin: the key of its name, and the strategies.
     routes: [(&'static str, Vec<Choice>); 2],
     blocks: Vec<Choice>,
@@ -66,6 +76,17 @@ pub struct Page {
 }
 
 impl Page {
+    /// The key of what the answer to a request that was sent once would mean.
+    fn sent_text(&self, sent: &SentOnce) -> &'static str {
+        match sent.verdict() {
+            "succeeded" => "http-sent-succeeded",
+            "awaited" => "http-sent-awaited",
+            "failed" => "http-sent-failed",
+            "unknown" => "http-sent-unknown",
+            _ => "http-sent-not-sent",
+        }
+    }
+
     /// The key of a field's label.
     fn label(&self, name: &str) -> &'static str {
         let found = labels().into_iter().find(|(field, _)| *field == name);
@@ -85,6 +106,19 @@ impl Page {
 
     fn kinds(&self) -> [(&'static str, &'static str); 7] {
         KINDS
+    }
+
+    /// A new job starts from one of them: its word, and the keys of its name and of what it is for.
+    fn templates(&self) -> Vec<(&'static str, &'static str, &'static str)> {
+        JobTemplate::ALL
+            .iter()
+            .map(|template| (template.as_str(), template_name(*template), template_text(*template)))
+            .collect()
+    }
+
+    /// An empty form of a new job, or one that a template has filled.
+    fn offers_templates(&self) -> bool {
+        self.is_new && self.origin.is_none() && self.form.is_valid() && self.form.value("step").is_empty()
     }
 
     fn languages(&self) -> &'static [ScriptKind] {
@@ -128,7 +162,26 @@ impl Page {
     }
 }
 
+/// The key of a template's name.
+pub fn template_name(template: JobTemplate) -> &'static str {
+    match template {
+        JobTemplate::Report => "template-report",
+        JobTemplate::Poll => "template-poll",
+        JobTemplate::Cleanup => "template-cleanup",
+    }
+}
+
+/// The key of what a template is for.
+pub fn template_text(template: JobTemplate) -> &'static str {
+    match template {
+        JobTemplate::Report => "template-report-text",
+        JobTemplate::Poll => "template-poll-text",
+        JobTemplate::Cleanup => "template-cleanup-text",
+    }
+}
+
 /// What the form is for.
+#[derive(Clone, Copy)]
 pub enum Purpose<'a> {
     New,
     Copy(&'a Job),
@@ -151,6 +204,11 @@ pub async fn page(
         Purpose::Edit(job) => Some(job),
         _ => None,
     };
+    let unlike = match purpose {
+        Purpose::Copy(job) if form.is_valid() => unlike(&context, &form, job),
+        _ => vec![],
+    };
+    form.set(UNLIKE, merge::mark_of(&unlike));
     let back = origin.map_or_else(|| "/jobs".to_owned(), |job| format!("/jobs/{}", job.id));
     form.sort_errors(&labels());
     if form.value("runs").is_empty() {
@@ -186,7 +244,10 @@ pub async fn page(
         form,
         preview,
         conflict: None,
+        unlike,
+        is_unlike_first: false,
         curl: None,
+        sent: None,
         routes: [("routes-of-xxl-job", routes(language, true)), ("routes-of-carillon", routes(language, false))],
         blocks: BlockStrategy::ALL
             .iter()
@@ -202,6 +263,13 @@ pub async fn page(
         is_new: before.is_none(),
         context,
     })
+}
+
+/// Where the job of the form differs from the one that it is like. The sources of scripts are not compared: the form shows them.
+pub fn unlike(context: &PageContext, form: &Form, original: &Job) -> Vec<Difference> {
+    let zone = zone_of(form, context.zone);
+    let original = JobDraft { script: None, ..original.draft.clone() };
+    merge::differences(context.language, &normal(form, zone), &filled(&original, zone))
 }
 
 /// The apps to choose from; that of the job in any case.
@@ -223,7 +291,7 @@ async fn declared_warning(
     before: Option<&Job>,
 ) -> Result<Option<Message>, PageError> {
     let Some(job) = before else { return Ok(None) };
-    let Some(declared) = state.declarations.of_job(job.id).await? else { return Ok(None) };
+    let Some(declared) = state.declarations.of_job(job).await? else { return Ok(None) };
     let app = state.engine.apps().get(job.app_id).await?;
     let (key, members) = match declared.enforced(app.declarations) {
         [] => ("declared-kept", declared.members.as_slice()),

@@ -122,7 +122,7 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
             .filter(|link| !link.is_started)
             .map(|link| if link.child == job.id { link.parent } else { link.child })
             .collect(),
-        declared: state.declarations.of_job(job.id).await?,
+        declared: state.declarations.of_job(&job).await?,
         preview: preview::of_job(&context, &job),
         runs: runs.items.into_iter().map(|run| RunRow::new(&context, run)).collect(),
         misfires: state.store.runs().misfires(&misfires).await?.items,

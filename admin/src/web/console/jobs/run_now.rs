@@ -104,9 +104,9 @@ fn due_time(form: &mut Form, context: &PageContext) -> Option<DueTime> {
 
 /// Records the run of a form that names a time; answers its number.
 async fn run_later(state: &State, due: DueTime, request: RunRequest, by: &Caller) -> Result<i64, Error> {
-    let RunRequest { job_id, params, parts, address, idempotency_key, .. } = request;
-    let run = DelayedRun { due, expires_after_seconds: None, params, parts, address };
-    let request = RunLaterRequest { job_id, runs: vec![run], idempotency_key, is_list: false };
+    let RunRequest { job_id, params, parts, address, priority, idempotency_key, .. } = request;
+    let run = DelayedRun { due, expires_after_seconds: None, params, parts, address, priority };
+    let request = RunLaterRequest { job_id, runs: vec![run], idempotency_key, traceparent: None, is_list: false };
     let recorded = state.engine.jobs().run_later(request, &by.0).await?;
     recorded.ids.first().copied().ok_or_else(|| Error::Missing(format!("job {job_id}")))
 }
@@ -139,6 +139,7 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>,
             .filter(|params| parts.texts().is_none() || !params.is_empty()),
         parts: (parts.texts().is_some() || parts != job.draft.parts).then_some(parts),
         address: given("address"),
+        priority: None,
         idempotency_key: given("key").map(|key| format!("console-{key}")),
     };
     // What is repeated is repeated now.

@@ -5,7 +5,7 @@ use carillon_store::Job;
 
 use crate::web::locale::Language;
 use crate::web::page::PageContext;
-use crate::web::text::format::period;
+use crate::web::text::format::{duration, period};
 use crate::web::text::strategies;
 
 /// The key of a label, and a text. Times are in the viewer's zone.
@@ -29,9 +29,20 @@ pub fn request_lines(context: &PageContext, draft: &JobDraft) -> Vec<SettingLine
     let auth = request.auth.as_ref().map(|auth| match auth {
         HttpAuth::Bearer(secret) => format!("{}: {secret}", context.t("http-auth-bearer")),
         HttpAuth::Basic(basic) => format!("{}: {}, {}", context.t("http-auth-basic"), basic.user, basic.password),
-        HttpAuth::Hmac(secret) => format!("{}: {secret}", context.t("http-auth-hmac")),
+        HttpAuth::Oauth2(client) => {
+            format!("{}: {}, {}, {}", context.t("http-auth-oauth2"), client.token_url, client.client_id, client.secret)
+        }
+        HttpAuth::Hmac(secrets) => format!("{}: {}", context.t("http-auth-hmac"), secrets.names().join(", ")),
     });
-    let lines = [("http-expect-status", Some(status.to_owned())), ("http-expect-body", test), ("http-auth", auth)];
+    let pattern = Some(request.expect.pattern.clone()).filter(|pattern| !pattern.is_empty());
+    let callback = request.callback_seconds.map(|seconds| duration(context.language, i64::from(seconds) * 1000));
+    let lines = [
+        ("http-expect-status", Some(status.to_owned())),
+        ("http-expect-body", test),
+        ("http-expect-pattern", pattern),
+        ("http-callback", callback),
+        ("http-auth", auth),
+    ];
     lines.into_iter().filter_map(|(label, text)| Some((label, text?))).collect()
 }
 
@@ -95,6 +106,15 @@ fn overlap(language: Language, draft: &JobDraft) -> Vec<SettingLine> {
         _ => text,
     };
     let mut lines = vec![("overlap", overlap)];
+    if draft.max_concurrent > 1 {
+        lines.push(("max-concurrent", draft.max_concurrent.to_string()));
+    }
+    if !draft.limits.is_empty() {
+        lines.push(("job-limits", draft.limits.join(", ")));
+    }
+    if draft.priority != 0 {
+        lines.push(("priority", language.text("priority-seconds").with("seconds", draft.priority).to_string()));
+    }
     // Neither is sent to an executor.
     if draft.workflow.is_none() && draft.http.is_none() {
         lines.push(("block-strategy", strategies::block(language, draft.block)));

@@ -78,6 +78,7 @@ fn title(name: &str) -> &'static str {
         "unmark" => "task-unmark",
         "route refresh" => "task-route-refresh",
         "pauses" => "task-pauses",
+        "limits" => "task-limits",
         "resolve" => "task-resolve",
         "monitor" => "task-monitor",
         "lease ends" => "task-lease-ends",

@@ -6,8 +6,9 @@ use actix_web::HttpRequest;
 use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_engine::manage::FoundRun;
+use carillon_inspect::explain;
 use carillon_scheduler::job::placeholders::{PlaceholderValues, fill};
-use carillon_scheduler::{Cause, RunState, Zone};
+use carillon_scheduler::{Cause, Millis, RunState, Traceparent, Zone};
 use carillon_store::map::view::DeliveryView;
 use carillon_store::{Job, RunParams, RunView};
 
@@ -48,10 +49,14 @@ struct Page {
     items: Option<Items>,
     /// The items that it delivers, of a run that the viewer may see.
     delivery: Option<DeliveryView>,
+    /// The W3C trace context of its request.
+    traceparent: Traceparent,
     /// It runs no handler, so it has no executor and no log.
     is_workflow: bool,
     /// Of a workflow that has begun.
     progress: Option<Progress>,
+    /// What it waits for, with its place in line.
+    waits: Vec<String>,
     /// The workflow's run of which it is a node, and the node's name. None: it is no node, or the viewer may not see that run.
     node_of: Option<(i64, String)>,
 }
@@ -60,6 +65,16 @@ impl Page {
     fn can_be_killed(&self) -> bool {
         let run = &self.row.run;
         matches!(run.state, RunState::Claimed | RunState::Sending | RunState::Running) && run.kill_asked_at.is_none()
+    }
+
+    /// From its due time until its request left, in ms.
+    fn late_when_sent(&self) -> Option<Millis> {
+        Some(self.row.run.sent_at? - self.row.run.due_at)
+    }
+
+    /// The same until its executor received it, by that one's clock.
+    fn late_when_received(&self) -> Option<Millis> {
+        Some(self.row.run.received_at? - self.row.run.due_at)
     }
 
     /// The key of what a run is sent to.
@@ -201,7 +216,15 @@ pub async fn page(
         Cause::Item => state.store.maps().delivery(row.run.fire_no, row.run.part).await?,
         _ => None,
     };
+    let since = context.exact(&row.run.due_at);
+    let places = explain::places_of(&state.store, &[&row.run], &context.visible()).await?;
+    let waits = places
+        .values()
+        .flatten()
+        .map(|place| explain::waits_for(context.language, place, &since).to_string())
+        .collect();
     let page = Page {
+        waits,
         items,
         delivery,
         parent: match row.run.cause {
@@ -213,6 +236,7 @@ pub async fn page(
         people,
         choice,
         log,
+        traceparent: row.run.traceparent(&state.engine.cx.cluster),
         is_workflow,
         progress: view.map(|view| Progress::new(&context, &row.run, view, may_operate)),
         node_of: node_of(&state, &context, &row.run).await?,

@@ -89,15 +89,7 @@ mod tests {
 
     #[test]
     fn a_form_gives_back_the_roles_that_it_shows() {
-        let app = |id: i64| App {
-            id,
-            name: format!("app-{id}"),
-            title: String::new(),
-            created_at: 0,
-            own_tokens_only: false,
-            runs_scripts: false,
-            declarations: carillon_store::DeclarationSetting::default(),
-        };
+        let app = |id: i64| App::new(id, &format!("app-{id}"));
         let apps = [app(7), app(9)];
         for text in ["", "all:admin", "all:viewer 7:editor", "7:viewer 9:admin", "all:editor all:script 9:script"] {
             let grants: Grants = text.parse().unwrap();

@@ -1,7 +1,7 @@
 //! The declarations of builds, each by its digest.
 
 use carillon_scheduler::{AuditAction, Millis};
-use sea_orm::FromQueryResult;
+use sea_orm::{ConnectionTrait, FromQueryResult};
 use serde_json::json;
 
 use crate::app::apps::{App, COLUMNS};
@@ -11,41 +11,84 @@ use crate::audit::entry::AuditObject;
 use crate::error::{Error, Result};
 use crate::views::DeclarationStore;
 
-/// What a build declares.
+/// Declarations of an app that are kept: those that live executors announce, and the newest of the others.
+pub const MOST_KEPT: usize = 20;
+
+/// What a build declares, without its jobs.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct Declaration {
     pub digest: String,
     pub build: String,
     pub first_seen_at: Millis,
-    /// As it was sent.
-    pub definition: String,
+    /// Why it was refused as a whole; empty: it was not.
+    pub problem: String,
 }
 
 impl DeclarationStore<'_> {
-    /// Whether the app has a declaration with this digest.
+    /// Whether the app has a declaration with this digest that was not refused.
     pub async fn is_known(self, app_id: i64, digest: &str) -> Result<bool> {
-        let text = "SELECT COUNT(*) FROM declaration WHERE app_id = ? AND digest = ?";
+        let text = "SELECT COUNT(*) FROM declaration WHERE app_id = ? AND digest = ? AND problem = ''";
         let count: Option<i64> = self.tuple(&self.engine_reads, text, values![app_id, digest]).await?;
         Ok(count.is_some_and(|count| count > 0))
     }
 
-    /// Keeps a declaration; one that is there already stays.
+    /// Keeps a declaration and what it defines. One that is there already stays, unless it was refused. The oldest that no executor
+    /// announces make room for it.
     ///
     /// # Errors
-    /// `Missing`: the app.
-    pub async fn add(self, app_id: i64, declaration: &Declaration) -> Result<()> {
-        let Declaration { digest, build, first_seen_at, definition } = declaration.clone();
+    /// `Missing`: the app. `Refused`: live executors announce as many as are kept.
+    pub async fn add(self, app: &App, declaration: &Declaration, definition: &str) -> Result<()> {
+        let Declaration { digest, build, first_seen_at, problem } = declaration.clone();
         let tx = self.begin_change().await?;
-        self.apps().hold_app(&tx, app_id).await?;
-        let row = named![app_id, digest, build, first_seen_at, last_seen_at: first_seen_at, definition];
-        match self.insert_row(&tx, "declaration", row).await {
-            // Another executor of the build was faster.
-            Err(error) if error.is_unique_violation() => Ok(()),
-            other => {
-                other?;
-                Ok(tx.commit().await?)
+        self.apps().hold_app(&tx, app.id).await?;
+        let text = "SELECT problem FROM declaration WHERE app_id = ? AND digest = ?";
+        let known: Option<String> = self.tuple(&tx, text, values![app.id, digest.as_str()]).await?;
+        match known {
+            Some(known) if known.is_empty() || known == problem => return Ok(()),
+            Some(_) => {
+                let text = "UPDATE declaration SET build = ?, last_seen_at = ?, definition = ?, problem = ? \
+                            WHERE app_id = ? AND digest = ?";
+                let values = values![build, first_seen_at, definition, problem, app.id, digest];
+                self.execute(&tx, text, values).await?;
+            }
+            None => {
+                self.make_room(&tx, app, first_seen_at).await?;
+                let app_id = app.id;
+                let row =
+                    named![app_id, digest, build, first_seen_at, last_seen_at: first_seen_at, definition, problem];
+                match self.insert_row(&tx, "declaration", row).await {
+                    // Another executor of the build was faster.
+                    Err(error) if error.is_unique_violation() => return Ok(()),
+                    other => other?,
+                };
             }
         }
+        Ok(tx.commit().await?)
+    }
+
+    async fn make_room(self, tx: &impl ConnectionTrait, app: &App, now: Millis) -> Result<()> {
+        let text = "SELECT digest FROM declaration WHERE app_id = ? ORDER BY last_seen_at, first_seen_at, digest";
+        let kept: Vec<String> = self.tuples(tx, text, values![app.id]).await?;
+        let text = "SELECT DISTINCT declared FROM executor WHERE app = ? AND expires_at > ? AND declared IS NOT NULL";
+        let live: Vec<String> = self.tuples(tx, text, values![app.name.as_str(), now]).await?;
+        let too_many = (kept.len() + 1).saturating_sub(MOST_KEPT);
+        let spare: Vec<String> = kept.into_iter().filter(|it| !live.contains(it)).take(too_many).collect();
+        if spare.len() < too_many {
+            let why = format!("live executors of the app {} announce {MOST_KEPT} of them; no more are kept", app.name);
+            let refused = Error::refused("declaration", why);
+            return Err(refused);
+        }
+        for digest in spare {
+            let text = "DELETE FROM declaration WHERE app_id = ? AND digest = ?";
+            self.execute(tx, text, values![app.id, digest]).await?;
+        }
+        Ok(())
+    }
+
+    /// What a declaration defines, as it was sent. None: it is not kept any more.
+    pub async fn definition(self, app_id: i64, digest: &str) -> Result<Option<String>> {
+        let text = "SELECT definition FROM declaration WHERE app_id = ? AND digest = ?";
+        self.tuple(&self.read, text, values![app_id, digest]).await
     }
 
     /// Notes which declaration an executor announces, until it starts again.
@@ -54,10 +97,10 @@ impl DeclarationStore<'_> {
         self.execute(&self.changes, text, values![digest, app, address]).await.map(drop)
     }
 
-    /// The declarations that live executors of the app announce. The first one counts: it is the one that was seen last for the first
-    /// time. So a deployment takes effect once, with its first executor, and a rollback when the last executor of the newer build is gone.
+    /// The declarations that live executors of the app announce. The first one that was not refused counts: it is the one that was seen
+    /// last for the first time. So a deployment takes effect once, with its first executor, and a rollback when the last executor of the newer build is gone.
     pub async fn live(self, app: &App, now: Millis) -> Result<Vec<Declaration>> {
-        let text = "SELECT d.digest, d.build, d.first_seen_at, d.definition FROM declaration d WHERE d.app_id = ? \
+        let text = "SELECT d.digest, d.build, d.first_seen_at, d.problem FROM declaration d WHERE d.app_id = ? \
                     AND d.digest IN (SELECT e.declared FROM executor e WHERE e.app = ? AND e.expires_at > ?) \
                     ORDER BY d.first_seen_at DESC, d.digest DESC";
         self.all(&self.read, text, values![app.id, app.name.as_str(), now]).await

@@ -48,10 +48,17 @@ impl DeclarationStore<'_> {
         self.all(&self.read, &text, values![app_id]).await
     }
 
-    /// What is declared of a job.
-    pub async fn of_job(self, job_id: i64) -> Result<Option<DeclaredJob>> {
-        let text = format!("SELECT {COLUMNS} FROM declared_job WHERE job_id = ? ORDER BY app_id LIMIT 1");
-        self.one(&self.read, &text, values![job_id]).await
+    /// What programs of its app declare of a job.
+    pub async fn of_job(self, app_id: i64, job_id: i64) -> Result<Option<DeclaredJob>> {
+        let text =
+            format!("SELECT {COLUMNS} FROM declared_job WHERE job_id = ? AND app_id = ? ORDER BY job_key LIMIT 1");
+        self.one(&self.read, &text, values![job_id, app_id]).await
+    }
+
+    /// All jobs of an app: id, key and revision, by id.
+    pub async fn jobs_of_app(self, app_id: i64) -> Result<Vec<(i64, Option<String>, i64)>> {
+        let text = "SELECT id, job_key, revision FROM job WHERE app_id = ? ORDER BY id";
+        self.tuples(&self.read, text, values![app_id]).await
     }
 
     /// The job of the app with this name and handler; None: there is none, or several.

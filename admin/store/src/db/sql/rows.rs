@@ -68,6 +68,17 @@ impl TryGetable for IsOverlap {
     }
 }
 
+/// A reason that says that the run waits for its turn, however long that takes: for an earlier fire, or for a slot of a limit.
+pub struct IsPatient(pub bool);
+
+impl TryGetable for IsPatient {
+    fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Self, TryGetError> {
+        let reason = Option::<String>::try_get_by(row, index)?;
+        let patient = [RunReason::Overlap, RunReason::Limit].map(RunReason::as_str);
+        Ok(Self(reason.is_some_and(|reason| patient.contains(&reason.as_str()))))
+    }
+}
+
 /// A moment that is there or is not.
 pub struct IsSet(pub bool);
 

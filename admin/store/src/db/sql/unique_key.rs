@@ -10,6 +10,7 @@ pub enum UniqueKey {
     AlertRuleName,
     AppName,
     CalendarName,
+    LimitName,
     RequestKey,
 }
 
@@ -25,6 +26,7 @@ impl UniqueKey {
             Self::AlertRuleName => &["alert_rule_name", "alert_rule.name_scope, alert_rule.name"],
             Self::AppName => &["app_name", "app.name"],
             Self::CalendarName => &["calendar_name", "calendar.name"],
+            Self::LimitName => &["limit_rule_name", "limit_rule.app_id, limit_rule.name"],
             Self::RequestKey => &["idempotency_pkey", "PRIMARY", "idempotency.request_key"],
         };
         // The name is last; what stands before it may hold anything that a client has sent.
@@ -43,6 +45,7 @@ impl UniqueKey {
             Self::AlertRuleName => "the rule name",
             Self::AppName => "the app name",
             Self::CalendarName => "the calendar name",
+            Self::LimitName => "the limit name",
             Self::RequestKey => "the idempotency key",
         }
     }

@@ -1,7 +1,8 @@
-//! Key, description, owner, tags, scripts and parts of jobs.
+//! Key, description, owner, tags, scripts, parts and limits of jobs.
 
 pub(crate) mod job_labels;
 mod keys;
+pub mod limit_names;
 mod parts;
 pub(crate) mod script_reference;
 pub mod scripts;

@@ -46,6 +46,7 @@ pub struct Written {
     pub held_up: HashSet<i64>,
 }
 
+/// The reason why a run waits, or that it does not any more.
 pub(crate) static NOTE_OVERLAP: Bulk =
     Bulk::update_runs(IDS, &[("reason", ":reason")], "{+run.state} = {state.claimed}");
 

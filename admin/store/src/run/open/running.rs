@@ -7,6 +7,7 @@ use sea_orm::FromQueryResult;
 
 use crate::error::Result;
 use crate::run::follow::HELD;
+use crate::run::mark::is_http_request;
 use crate::views::RunStore;
 
 /// A run in `running` that needs a look.
@@ -54,6 +55,11 @@ impl RunningRun {
             (Some(then), Some(now)) => then != now,
             _ => false,
         }
+    }
+
+    /// A service has taken it, and reports its end by a callback.
+    pub fn is_http(&self) -> bool {
+        is_http_request(self.boot_id.as_deref())
     }
 
     /// When its time is over, if it has a limit.

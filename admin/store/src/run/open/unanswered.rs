@@ -76,9 +76,9 @@ impl RunStore<'_> {
     /// None: it is not in doubt any more.
     pub async fn unanswered_run(self, run_id: i64) -> Result<Option<UnansweredRun>> {
         let text = "SELECT run.id AS run_id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
-                    run.scheduled_at, run.due_at, NULL AS bound_to, NULL AS asked_parts, NULL AS overlaps, app.name AS app, app.id AS app_id, run.address, \
+                    run.scheduled_at, run.due_at, NULL AS bound_to, NULL AS asked_parts, NULL AS overlaps, i.traceparent, app.name AS app, app.id AS app_id, run.address, \
                     COALESCE(run.marked_at, 0) AS marked_at, run.sends, run.boot_id, run.journal_id, run.revision \
-                    FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ? AND run.state = {state.sending}";
+                    FROM run LEFT JOIN app ON app.id = run.app_id LEFT JOIN run_input i ON i.run_id = run.id WHERE run.id = ? AND run.state = {state.sending}";
         self.one(&self.engine_reads, text, values![run_id]).await
     }
 

@@ -47,8 +47,8 @@ pub static RETRY: Bulk = Bulk::text(
 /// What was given with the attempt before.
 pub(crate) static RETRY_INPUT: Bulk = Bulk::text(
     RETRIES,
-    "INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params) SELECT u.id, i.params, i.address, i.is_of_part, i.parts, \
-     i.part_params FROM {list} \
+    "INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params, traceparent, priority) SELECT u.id, i.params, i.address, \
+     i.is_of_part, i.parts, i.part_params, i.traceparent, i.priority FROM {list} \
      {join} run_input AS i{index PRIMARY} ON i.run_id = u.old",
 );
 
@@ -60,6 +60,9 @@ impl SettleEffects {
         let was_given_up = matches!(row.state, RunState::Unknown | RunState::Lost);
         let has_ended = row.state.is_pending() && !state.is_pending();
         self.follow_ups.extend(follow_up::after(row, has_ended, state));
+        if has_ended {
+            self.free_slots(row);
+        }
         if row.follow & follow::COUNTED != 0 && state == RunState::Succeeded && !row.is_of_former_app() {
             self.recovered.insert(row.job_id);
         }
@@ -88,8 +91,15 @@ impl SettleEffects {
         }
     }
 
-    /// Its items are delivered from now on.
+    fn free_slots(&mut self, row: &LockedRun) {
+        if row.has_slots() {
+            self.settled.freed.push(row.id);
+        }
+    }
+
+    /// Its items are delivered from now on: their deliveries take slots, and may need those that it has.
     pub(crate) fn hold(&mut self, row: &LockedRun) {
+        self.free_slots(row);
         self.follow_ups.push(FollowUp { run_id: row.id, job_id: row.job_id, kind: Kind::Map });
     }
 
@@ -135,6 +145,7 @@ impl RunStore<'_> {
     /// Writes what [`SettleEffects::follow`] has gathered.
     pub(crate) async fn apply_effects(self, tx: &Transaction, effects: &mut SettleEffects, now: Millis) -> Result<()> {
         self.write_retries(tx, effects).await?;
+        self.limits().free(tx, &effects.settled.freed).await?;
         let mut alarms = std::mem::take(&mut effects.alarms);
         let ignored = self.workflows().ignored_failures(tx, &effects.failed_nodes).await?;
         alarms.retain(|(_, alarm)| alarm.run_id.is_none_or(|run_id| !ignored.contains(&run_id)));

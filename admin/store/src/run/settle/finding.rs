@@ -19,6 +19,8 @@ pub struct RunReport {
     pub reason: Option<RunReason>,
     /// When the request left, if this process knows.
     pub sent_at: Option<Millis>,
+    /// When the executor received the request, by its clock, if it has said so.
+    pub received_at: Option<Millis>,
     /// The executor that reported it; None: this node found it out.
     pub reporter: Option<Arc<Reporter>>,
     /// A further attempt starts no earlier: the service has said when it will answer again.
@@ -33,7 +35,34 @@ impl RunReport {
 
     /// The same where there may be no reason, as for a success, or nothing to say.
     pub fn found(run_id: i64, event: RunEvent, reason: Option<RunReason>, message: Option<String>) -> Self {
-        Self { run_id, event, code: None, message, reason, sent_at: None, reporter: None, not_before: None }
+        Self {
+            run_id,
+            event,
+            code: None,
+            message,
+            reason,
+            sent_at: None,
+            received_at: None,
+            reporter: None,
+            not_before: None,
+        }
+    }
+}
+
+/// A run whose request an executor has accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcceptedRun {
+    pub run_id: i64,
+    /// When its request left.
+    pub sent_at: Millis,
+    /// When the executor received it, by its clock, if it has said so.
+    pub received_at: Option<Millis>,
+}
+
+impl AcceptedRun {
+    /// One of which the time of receipt is not known.
+    pub const fn sent(run_id: i64, sent_at: Millis) -> Self {
+        Self { run_id, sent_at, received_at: None }
     }
 }
 
@@ -89,6 +118,8 @@ pub struct Settlement {
     pub to_scan: Vec<i32>,
     /// Runs whose ends others follow: [`advance`](crate::run::advance) does it.
     pub followed: Vec<i64>,
+    /// Runs whose slots of limits are free now.
+    pub freed: Vec<i64>,
     /// Runs of which nothing is stored yet, because another session holds their row or their job's.
     pub held_up: Vec<i64>,
     /// Runs of which nothing can be stored, because their row cannot be read.
@@ -105,6 +136,7 @@ impl Settlement {
         self.alarms.extend(other.alarms);
         self.to_scan.extend(other.to_scan);
         self.followed.extend(other.followed);
+        self.freed.extend(other.freed);
         self.held_up.extend(other.held_up);
         self.unreadable.extend(other.unreadable);
         self.unsent.extend(other.unsent);

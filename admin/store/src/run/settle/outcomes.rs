@@ -15,7 +15,7 @@ use crate::lease::leases::RESTORED_BELOW;
 use crate::run::lock::{LockMode, LockedRun};
 use crate::run::settle::by_hand::{Resolution, is_undecided};
 use crate::run::settle::effects::SettleEffects;
-use crate::run::settle::finding::{Reporter, ReporterToken, RunReport, SettleContext, Settlement};
+use crate::run::settle::finding::{AcceptedRun, Reporter, ReporterToken, RunReport, SettleContext, Settlement};
 use crate::run::settle::statements::{self, ACCEPT, HOLD, HoldRow, SETTLE, SETTLE_SUCCESSES, SettleRow, settle_row};
 use crate::views::RunStore;
 
@@ -135,7 +135,8 @@ impl RunStore<'_> {
             let (mut finding, mut state) = (*finding, state);
             if state == RunState::Succeeded && row.is_map() && !row.is_held() {
                 if row.state.is_pending() {
-                    to_hold.push((row.id, finding.message.as_deref().map(printable), finding.sent_at));
+                    let message = finding.message.as_deref().map(printable);
+                    to_hold.push((row.id, message, finding.sent_at, finding.received_at));
                     effects.hold(row);
                     continue;
                 }
@@ -188,10 +189,10 @@ impl RunStore<'_> {
         Ok(value.and_then(|value| value.parse().ok()).unwrap_or(0))
     }
 
-    /// Requests that executors have accepted: `sending` → `running`. A result may have been faster; then only the time
-    /// at which the request left is added.
-    pub async fn accept_runs(self, accepted: &[(i64, Millis)]) -> Result<()> {
-        let mut list = accepted.to_vec();
+    /// Requests that executors have accepted: `sending` → `running`. A result may have been faster; then only the times at
+    /// which the request left and was received are added.
+    pub async fn accept_runs(self, accepted: &[AcceptedRun]) -> Result<()> {
+        let mut list: Vec<_> = accepted.iter().map(|run| (run.run_id, run.sent_at, run.received_at)).collect();
         list.sort_unstable();
         self.bulk(&self.write, &ACCEPT, &[], &list).await.map(drop)
     }

@@ -10,9 +10,18 @@ use crate::run::settle::finding::{ReporterToken, RunReport};
 /// Texts of one statement, in bytes: far below what a server takes in one packet (16 MiB on MariaDB), escaped too.
 const STATEMENT_LIMIT: usize = 1024 * 1024;
 
-/// Run, state, code, message, reason, when it was sent, and of a report: the app of its token and the start of its executor.
-pub type SettleRow =
-    (i64, i16, Option<i32>, Option<String>, Option<&'static str>, Option<Millis>, Option<i64>, Option<String>);
+/// Run, state, code, message, reason, when it was sent and received, and of a report: the app of its token and the start of its executor.
+pub type SettleRow = (
+    i64,
+    i16,
+    Option<i32>,
+    Option<String>,
+    Option<&'static str>,
+    Option<Millis>,
+    Option<Millis>,
+    Option<i64>,
+    Option<String>,
+);
 
 /// In the place of the app: the token is good for all apps.
 const ANY_APP: i64 = -1;
@@ -26,6 +35,7 @@ pub fn settle_row(finding: &RunReport, state: RunState) -> SettleRow {
         message.map(printable),
         finding.reason.map(RunReason::as_str),
         finding.sent_at,
+        finding.received_at,
         finding.reporter.as_ref().map(|reporter| match reporter.token {
             ReporterToken::Global { .. } => ANY_APP,
             ReporterToken::OfApp { app_id, .. } => app_id,
@@ -55,6 +65,7 @@ const LIST: &[ListColumn] = &[
     text("message", "MEDIUMTEXT").nullable(),
     text("reason", "VARCHAR(64)").nullable(),
     long("sent_at").nullable(),
+    long("received_at").nullable(),
     long("app").nullable(),
     text("boot_id", "VARCHAR(64)").nullable(),
 ];
@@ -68,6 +79,7 @@ const fn settle_if(only_if: &'static str) -> Bulk {
             ("result_msg", "u.message"),
             ("reason", "u.reason"),
             ("sent_at", "COALESCE(run.sent_at, u.sent_at)"),
+            ("received_at", "COALESCE(run.received_at, u.received_at)"),
             ("finished_at", ":now"),
         ],
         only_if,
@@ -84,26 +96,28 @@ pub static SETTLE_SUCCESSES: Bulk = settle_if(
 /// What the transition function has allowed, under the row locks that it was asked under.
 pub static SETTLE: Bulk = settle_if("{+run.state} < {state.final}");
 
-/// Run, what its handler has said, and when it was sent.
-pub type HoldRow = (i64, Option<String>, Option<Millis>);
+/// Run, what its handler has said, and when it was sent and received.
+pub type HoldRow = (i64, Option<String>, Option<Millis>, Option<Millis>);
 
 /// Runs whose items are delivered from now on. Their end comes when these have ended.
 pub static HOLD: Bulk = Bulk::update_runs(
-    &[long("id"), text("message", "MEDIUMTEXT").nullable(), long("sent_at").nullable()],
+    &[long("id"), text("message", "MEDIUMTEXT").nullable(), long("sent_at").nullable(), long("received_at").nullable()],
     &[
         ("state", "{state.running}"),
         ("result_msg", "u.message"),
         ("sent_at", "COALESCE(run.sent_at, u.sent_at)"),
+        ("received_at", "COALESCE(run.received_at, u.received_at)"),
         ("follow", "run.follow | {follow.held}"),
     ],
     "{+run.state} IN ({state.sending}, {state.running})",
 );
 
 pub static ACCEPT: Bulk = Bulk::update_runs(
-    &[long("id"), long("sent_at")],
+    &[long("id"), long("sent_at"), long("received_at").nullable()],
     &[
         ("state", "CASE WHEN run.state = {state.sending} THEN {state.running} ELSE run.state END"),
         ("sent_at", "COALESCE(run.sent_at, u.sent_at)"),
+        ("received_at", "COALESCE(run.received_at, u.received_at)"),
     ],
     "",
 );

@@ -27,7 +27,11 @@ pub struct NewTrigger {
     /// In place of the parts that the job has.
     pub parts: Option<Parts>,
     pub address: Option<String>,
+    /// In place of the priority that the job has, in seconds.
+    pub priority: Option<i32>,
     pub idempotency_key: Option<String>,
+    /// The trace context of the request.
+    pub traceparent: Option<String>,
     /// The run that this one repeats.
     pub rerun_of: Option<i64>,
     /// Nothing is made if a run repeats `rerun_of` already.
@@ -56,7 +60,7 @@ pub enum TriggerResult {
 const SLICE: usize = 50;
 /// Bytes of the parameters that the audit keeps.
 const PARAMS_IN_AUDIT: usize = 1000;
-pub(crate) const INPUT: &str = "run_id, params, address, rerun_of, parts, part_params";
+pub(crate) const INPUT: &str = "run_id, params, address, rerun_of, parts, part_params, traceparent, priority";
 
 /// The row of what a run is given, in the order of [`INPUT`].
 pub(crate) fn input_row(
@@ -64,9 +68,11 @@ pub(crate) fn input_row(
     (params, address): (Option<&str>, Option<&str>),
     rerun_of: Option<i64>,
     parts: Option<&Parts>,
+    traceparent: Option<&str>,
+    priority: Option<i32>,
 ) -> Vec<Value> {
     let texts = parts.and_then(Parts::texts).map(|texts| json!(texts).to_string());
-    values![run_id, params, address, rerun_of, parts.map(Parts::count), texts]
+    values![run_id, params, address, rerun_of, parts.map(Parts::count), texts, traceparent, priority]
 }
 
 impl RunStore<'_> {
@@ -153,9 +159,12 @@ impl RunStore<'_> {
         // The fire's number is its first run's own id, so it can never collide with an instant of another cause.
         let run = NewRun { id: run_id, job_id, cause: fire.cause, fire_no: run_id, scheduled_at: now, due_at: now };
         self.insert_runs(tx, &[run]).await?;
-        if fire.params.is_some() || fire.address.is_some() || fire.rerun_of.is_some() || fire.parts.is_some() {
+        let is_given = fire.params.is_some() || fire.address.is_some() || fire.parts.is_some();
+        let is_given = is_given || fire.rerun_of.is_some() || fire.traceparent.is_some() || fire.priority.is_some();
+        if is_given {
             let given = (fire.params.as_deref(), fire.address.as_deref());
-            let row = input_row(run_id, given, fire.rerun_of, fire.parts.as_ref());
+            let traceparent = fire.traceparent.as_deref();
+            let row = input_row(run_id, given, fire.rerun_of, fire.parts.as_ref(), traceparent, fire.priority);
             self.insert_rows(tx, "run_input", INPUT, vec![row]).await?;
         }
         let mut detail = json!({"job": job_id, "cause": fire.cause});
@@ -167,6 +176,9 @@ impl RunStore<'_> {
         }
         if let Some(address) = &fire.address {
             detail["address"] = address.as_str().into();
+        }
+        if let Some(priority) = fire.priority {
+            detail["priority"] = priority.into();
         }
         if let Some(original) = fire.rerun_of {
             detail["rerun_of"] = original.into();

@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 
-use carillon_scheduler::{Cause, Millis, RunReason, RunState};
+use carillon_scheduler::{Cause, FireKey, Millis, RunReason, RunState, Traceparent};
 
 use crate::db::sql::rows::Code;
 use crate::error::Result;
@@ -31,6 +31,8 @@ row_struct! {
         pub due_at: Millis,
         pub marked_at: Option<Millis>,
         pub sent_at: Option<Millis>,
+        /// When its executor received the request, by that one's clock, if it has said so.
+        pub received_at: Option<Millis>,
         pub finished_at: Option<Millis>,
         pub kill_asked_at: Option<Millis>,
         /// When it was flagged, because it was not sent within its job's limit.
@@ -52,6 +54,8 @@ row_struct! {
         pub bound_address: Option<String>,
         /// The run that this one repeats; read with a single run only.
         pub rerun_of: Option<i64>,
+        /// The trace context of the request that asked for it; read with a single run only.
+        pub traceparent: Option<String>,
         /// How its executor was chosen; read with a single run only.
         pub candidates_id: Option<i64>,
         pub route_code: Option<i16>,
@@ -59,6 +63,13 @@ row_struct! {
 }
 
 impl RunView {
+    /// The trace context of its request: `cluster` is the name of this database's cluster. The run was read by its id.
+    pub fn traceparent(&self, cluster: &str) -> Traceparent {
+        let key = FireKey { job_id: self.job_id, cause: self.cause, fire_no: self.fire_no, part: self.part };
+        let incoming = self.traceparent.as_deref().and_then(Traceparent::parse);
+        Traceparent::of_run(cluster, key, self.id, incoming)
+    }
+
     /// What the executor said, or else what the reason means; empty if there is nothing to say.
     pub fn message(&self) -> String {
         match (self.result_msg.as_deref(), self.reason.as_deref()) {
@@ -83,6 +94,7 @@ pub fn sentence(reason: &str) -> Option<&'static str> {
         RunReason::Deleted => "The job was deleted before it was sent.",
         RunReason::Misfire => "It was missed, and the job's misfire policy skips it.",
         RunReason::Overlap => "An earlier run of the job had not ended.",
+        RunReason::Limit => "No slot of a limit was free.",
         RunReason::Operator => "Called off before it was sent.",
         RunReason::LateResult => "An earlier attempt turned out to have succeeded.",
         RunReason::Unconfirmed => "A kill was asked for; the executor never confirmed the end.",
@@ -96,11 +108,13 @@ pub fn sentence(reason: &str) -> Option<&'static str> {
 }
 
 pub(crate) const COLUMNS: &str = "r.id, r.job_id, a.name AS app, j.name AS job, r.shard, r.cause, r.state, r.fire_no, r.part, r.parts, \
-     r.attempt, r.scheduled_at, r.due_at, r.marked_at, r.sent_at, r.finished_at, r.kill_asked_at, r.flagged_at, r.address, r.epoch, \
-     r.owner, r.sends, r.revision, r.reason, r.result_code, r.result_msg";
+     r.attempt, r.scheduled_at, r.due_at, r.marked_at, r.sent_at, r.received_at, r.finished_at, r.kill_asked_at, r.flagged_at, r.address, \
+     r.epoch, r.owner, r.sends, r.revision, r.reason, r.result_code, r.result_msg";
 /// What is read with a single run only, and what stands for it elsewhere.
-const INPUT: &str = "i.params, i.is_of_part, i.address AS bound_address, i.rerun_of, r.candidates_id, r.route_code";
-pub(crate) const NO_INPUT: &str = "NULL AS params, NULL AS is_of_part, NULL AS bound_address, NULL AS rerun_of, NULL AS candidates_id, NULL AS route_code";
+const INPUT: &str =
+    "i.params, i.is_of_part, i.address AS bound_address, i.rerun_of, i.traceparent, r.candidates_id, r.route_code";
+pub(crate) const NO_INPUT: &str = "NULL AS params, NULL AS is_of_part, NULL AS bound_address, NULL AS rerun_of, NULL AS traceparent, \
+     NULL AS candidates_id, NULL AS route_code";
 /// The names that go with a run `r`. A job that has moved to another app shows the former one nothing of what it is now.
 pub(crate) const NAMES: &str =
     "JOIN app a ON a.id = r.app_id LEFT JOIN job j ON j.id = r.job_id AND j.app_id = r.app_id";

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::index::Index;
 use super::{Figure, Findings};
-use crate::record::{History, State, What};
+use crate::record::{History, State, What, rows};
 
 pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
     let of = |what: What| history.events.iter().filter(move |event| event.what == what);
@@ -22,6 +22,8 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
         };
         let holds = match row.state {
             State::Succeeded => results.contains(&true),
+            // A person has ended it, and its executor may have been quicker.
+            State::Killed if row.cause == rows::DELAYED => true,
             State::Failed if maps.contains(run) => true,
             State::Failed | State::Killed => results.contains(&false),
             _ => false,

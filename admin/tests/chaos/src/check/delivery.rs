@@ -6,7 +6,7 @@ use super::index::{Index, Receipt};
 use super::targets::Targets;
 use super::{Figure, Findings};
 use crate::clock::Millis;
-use crate::record::{Event, History, Op, Outcome, RunRow, State, What};
+use crate::record::{Event, History, Outcome, RunRow, State, What};
 
 pub fn check(history: &History, targets: &BTreeMap<i64, Targets>, index: &Index<'_>, findings: &mut Findings) {
     for run in &history.runs {
@@ -109,7 +109,7 @@ fn cut(history: &History, index: &Index<'_>, findings: &mut Findings) {
         let ended_at = run.finished_at.unwrap_or(Millis::MAX);
         let was_changed = history.calls.iter().any(|call| {
             call.job == run.job_id
-                && call.op != Op::Run
+                && !call.op.is_about_a_run()
                 && call.outcome != Outcome::Fail
                 && (event.at..=ended_at).contains(&call.invoked_at)
         });

@@ -12,7 +12,7 @@ const CLOCK_ERROR: Millis = 50;
 
 pub fn check(history: &History, findings: &mut Findings) {
     let mut calls: BTreeMap<i64, Vec<&Call>> = BTreeMap::new();
-    for call in history.calls.iter().filter(|call| call.op != Op::Run) {
+    for call in history.calls.iter().filter(|call| !call.op.is_about_a_run()) {
         calls.entry(call.job).or_default().push(call);
     }
     for (job, mut calls) in calls {

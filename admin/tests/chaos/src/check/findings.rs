@@ -68,6 +68,15 @@ pub enum Figure {
     ItemOutcome,
     /// A run that has handed in items has another end than they give it.
     MapEnd,
+    /// A delayed trigger has no run although its time has come, or has two.
+    DelayedMissing,
+    DelayedTwice,
+    /// The run of a delayed trigger has a time that was not asked for.
+    DelayedTime,
+    /// Cancelled and not asked to be, or sent although the answer was that it never would be.
+    DelayedCancel,
+    /// More runs were at work than their limit allows, or one without a slot.
+    LimitExceeded,
     /// Marked although a disable or delete had been answered.
     MarkedAfterDisable,
     /// A row that is still open at the end.
@@ -86,7 +95,7 @@ pub enum Figure {
 }
 
 impl Figure {
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 41] = [
         Self::MissedUnrecorded,
         Self::RecordedTwice,
         Self::Phantom,
@@ -115,6 +124,11 @@ impl Figure {
         Self::ItemMissing,
         Self::ItemOutcome,
         Self::MapEnd,
+        Self::DelayedMissing,
+        Self::DelayedTwice,
+        Self::DelayedTime,
+        Self::DelayedCancel,
+        Self::LimitExceeded,
         Self::MarkedAfterDisable,
         Self::Stuck,
         Self::SentAfterLeave,

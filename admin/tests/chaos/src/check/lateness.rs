@@ -59,7 +59,7 @@ struct Delay {
 }
 
 /// The engine's wait before an unanswered run is resolved, its audit's period, and a second.
-const RESOLVED: Millis = 21_000;
+pub const RESOLVED: Millis = 21_000;
 
 /// An edit that has just been made is not on time for what it plans.
 const EDITED: Millis = 3_000;
@@ -98,6 +98,8 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             // One of the two executors is a black hole. When a fault closes the way to the other one too, the run waits
             // until the breaker lets a request try that one again.
             "hole" => HOP + BREAKER,
+            // Three requests without an answer close the way to their service.
+            "http_cut" => BREAKER,
             "edited" => EDITED,
             // What was due in a pause is planned after it.
             "resting" => LONGEST_REST as Millis + EDITED,
@@ -119,7 +121,7 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             late,
             bound,
             class,
-            typical: !new && !matches!(index.group(run.job_id), "hole" | "edited" | "resting"),
+            typical: !new && !matches!(index.group(run.job_id), "hole" | "http_cut" | "edited" | "resting"),
             asked_again: run.sends > 1,
         });
     }

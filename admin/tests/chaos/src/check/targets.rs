@@ -75,7 +75,7 @@ fn of_one(job: &Job, calls: &[&Call], history: &History) -> Targets {
 
 /// A pause that ends by itself changes when its instants are recorded, not which.
 fn changes_targets(op: &Op) -> bool {
-    !matches!(op, Op::Run | Op::Pause { .. })
+    !op.is_about_a_run() && !matches!(op, Op::Pause { .. })
 }
 
 /// What may hold after a call.
@@ -92,7 +92,8 @@ fn after(held: &[Held], call: &Call) -> Vec<Held> {
 
 fn changed(old: &Held, call: &Call) -> Held {
     match &call.op {
-        Op::Create | Op::Run | Op::Pause { .. } => old.clone(),
+        op if op.is_about_a_run() => old.clone(),
+        Op::Create | Op::Pause { .. } => old.clone(),
         Op::Edit { schedule } => Held { enabled: true, schedule: schedule.clone() },
         op => Held { enabled: *op == Op::Enable, schedule: old.schedule.clone() },
     }

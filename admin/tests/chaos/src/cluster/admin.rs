@@ -93,6 +93,7 @@ impl Admin {
             ("CARILLON_LOG_FORMAT", "json".into()),
             ("CARILLON_LEASE_TTL", format!("{}ms", options.ttl_ms)),
             ("CARILLON_LOOK_AHEAD", format!("{}ms", options.look_ahead_ms)),
+            ("CARILLON_HTTP_NETWORKS", "127.0.0.1".into()),
             ("CARILLON_TEST_FAILPOINTS", failpoints.display().to_string()),
         ];
         environment.extend(ways.database_url.clone().map(|url| ("CARILLON_DATABASE_URL", url)));

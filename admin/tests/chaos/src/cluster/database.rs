@@ -79,14 +79,30 @@ impl Database {
         rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
+    /// The listening address of the node that holds the shard of a run with a slot of a limit.
+    pub async fn holder_of_a_slot(&self) -> anyhow::Result<Option<String>> {
+        let text = "SELECT node.address FROM limit_slot JOIN run ON run.id = limit_slot.run_id \
+                    JOIN shard_lease ON shard_lease.shard = run.shard JOIN node ON node.id = shard_lease.owner \
+                    WHERE shard_lease.expires_at > 0";
+        Ok(self.all(text).await?.first().map(|row| row.try_get_by_index(0)).transpose()?)
+    }
+
     pub async fn count(&self, text: &str) -> anyhow::Result<i64> {
         let rows = self.all(text).await?;
         Ok(rows.first().map_or(Ok(0), |row| row.try_get_by_index(0))?)
     }
 
-    /// Runs that wait for something.
+    /// Runs that wait for something, and those that are still to be recorded.
     pub async fn open_runs(&self) -> anyhow::Result<i64> {
-        self.count("SELECT COUNT(*) FROM run WHERE state < 3").await
+        let runs = self.count("SELECT COUNT(*) FROM run WHERE state < 3").await?;
+        Ok(runs + self.count("SELECT COUNT(*) FROM delayed_trigger").await?)
+    }
+
+    /// The address of the node that has marked a run.
+    pub async fn sender_of(&self, run: i64) -> anyhow::Result<Option<String>> {
+        let text = format!("SELECT node.address FROM run JOIN node ON node.id = run.owner WHERE run.id = {run}");
+        let rows = self.all(&text).await?;
+        Ok(rows.first().map(|row| row.try_get_by_index(0)).transpose()?)
     }
 
     pub async fn runs(&self) -> anyhow::Result<Vec<RunRow>> {

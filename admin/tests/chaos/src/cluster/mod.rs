@@ -10,6 +10,7 @@ pub mod process;
 pub mod recorder;
 pub mod redis;
 pub mod server;
+pub mod services;
 mod small_disk;
 mod supervise;
 
@@ -22,6 +23,7 @@ use self::admin::{Admin, Ways};
 use self::database::Database;
 use self::recorder::Recorder;
 use self::server::Server;
+use self::services::Services;
 use self::small_disk::SmallDisk;
 use crate::executor::Kind;
 use crate::options::{Db, Options};
@@ -48,6 +50,8 @@ pub struct Cluster {
     pub other_redis: Option<Turn<Server>>,
     pub admins: Vec<Arc<Admin>>,
     pub recorders: Vec<Arc<Recorder>>,
+    /// What HTTP jobs call.
+    pub services: Services,
     /// Where the database's data lie, if a fault fills it.
     pub disk: Option<SmallDisk>,
     exits: Mutex<Vec<Exit>>,
@@ -109,6 +113,7 @@ impl Cluster {
             other_redis: other_redis.map(Turn::new),
             admins,
             recorders,
+            services: Services::start(folder).await?,
             disk,
             exits: Mutex::default(),
             _outside: outside,

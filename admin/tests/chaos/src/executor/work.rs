@@ -10,6 +10,9 @@ pub const MIXED: &str = "mixed";
 /// Parameters of the nodes of workflows: one run in ten fails, none takes long.
 pub const FLAWED: &str = "flawed";
 
+/// Parameters of jobs that keep a limit: a run takes about half a second, so that some of them meet.
+pub const SLOW: &str = "slow";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     pub takes: Duration,
@@ -31,8 +34,10 @@ pub fn of_items_run(run: i64) -> bool {
 pub fn of(run: i64, params: &str) -> Work {
     let lot = mix(run.unsigned_abs()) % 1_000;
     let mixed = params == MIXED;
-    Work {
-        takes: if mixed && lot >= 990 { Duration::from_secs(20) } else { Duration::from_millis(1 + lot % 20) },
-        succeeds: !(mixed && lot < 50 || params == FLAWED && lot < 100),
-    }
+    let takes = match params {
+        MIXED if lot >= 990 => 20_000,
+        SLOW => 300 + lot % 400,
+        _ => 1 + lot % 20,
+    };
+    Work { takes: Duration::from_millis(takes), succeeds: !(mixed && lot < 50 || params == FLAWED && lot < 100) }
 }

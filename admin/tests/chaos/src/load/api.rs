@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use carillon_testkit::{Answer, ApiClient};
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use crate::clock::{now, parse};
@@ -51,6 +51,16 @@ impl Api {
         if let Some(body) = body {
             request = request.json(body);
         }
+        self.reply_to(request).await
+    }
+
+    /// A request that counts once, however often it is sent with this key.
+    pub async fn ask_once(&self, node: usize, method: Method, path: &str, body: &Value, key: &str) -> Reply {
+        let request = self.client.at_node(node, method, path).bearer_auth(&self.client.token);
+        self.reply_to(request.json(body).header("Idempotency-Key", key)).await
+    }
+
+    async fn reply_to(&self, request: RequestBuilder) -> Reply {
         match self.client.try_send(request).await {
             Err(error) if error.is_connect() => Reply::Fail(error.to_string()),
             Err(error) => Reply::Unclear(error.to_string()),
@@ -86,6 +96,12 @@ impl Api {
     /// A calendar whose days are far in the future: no change of it excludes an instant of this run.
     pub async fn create_calendar(&self, name: &str) -> anyhow::Result<()> {
         self.must("api/v1/calendars", &json!({"name": name, "days": ["2099-12-25"]})).await?;
+        Ok(())
+    }
+
+    /// A limit that the jobs of all apps may name.
+    pub async fn create_limit(&self, name: &str, max: i64) -> anyhow::Result<()> {
+        self.must("api/v1/limits", &json!({"name": name, "max": max})).await?;
         Ok(())
     }
 

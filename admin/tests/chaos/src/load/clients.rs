@@ -1,4 +1,4 @@
-//! People at work: jobs that are edited, stopped and started every few seconds, paused for some seconds, and fires by hand.
+//! People at work: jobs that are edited, stopped and started every few seconds, paused for some seconds, and fires by hand, at once or later.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, Reply, schedule};
 use super::jobs::step;
-use super::{CALENDAR, Calls};
+use super::{CALENDAR, Calls, delayed, limited};
 use crate::clock::{now, text};
 use crate::random::Random;
 use crate::record::{Call, Job, Op};
@@ -42,19 +42,22 @@ pub async fn work(
     let rests = of("resting").into_iter().enumerate().map(|(number, job)| rest(desk(number as u64 + 50), job));
     let counted = of("counted").into_iter().enumerate().map(|(number, job)| describe(desk(number as u64 + 70), job));
     let hands = trigger(desk(99), of("by_hand"));
+    let bursts = burst(desk(98), of(limited::GROUP));
     tokio::join!(
         futures_util::future::join_all(editors),
         futures_util::future::join_all(rests),
         futures_util::future::join_all(counted),
-        hands
+        hands,
+        bursts,
+        delayed::clients(desk, of("delayed"))
     );
 }
 
 /// Where a person works.
-struct Desk {
-    api: Arc<Api>,
-    calls: Calls,
-    random: Random,
+pub(super) struct Desk {
+    pub(super) api: Arc<Api>,
+    pub(super) calls: Calls,
+    pub(super) random: Random,
     /// How long a job is left alone after an edit whose outcome is unclear.
     unclear: Duration,
     stop: CancellationToken,
@@ -62,7 +65,7 @@ struct Desk {
 
 impl Desk {
     /// False: the work is over.
-    async fn pause(&mut self, from: u64, to: u64) -> bool {
+    pub(super) async fn pause(&mut self, from: u64, to: u64) -> bool {
         let pause = tokio::time::sleep(Duration::from_millis(self.random.between(from, to)));
         self.stop.run_until_cancelled(pause).await.is_some()
     }
@@ -157,22 +160,50 @@ async fn trigger(mut desk: Desk, jobs: Vec<Job>) {
         let Some(job) = desk.random.pick(&jobs).cloned() else {
             return;
         };
-        let node = desk.random.below(3) as usize;
-        let path = format!("api/v1/jobs/{}/run", job.id);
-        let invoked_at = now();
-        let nothing = json!({});
-        let reply = desk.api.ask(node, Method::POST, &path, Some(&nothing));
-        let asked = (job.id, desk.api.name(node));
-        note(&desk.calls, asked, Op::Run, invoked_at, &reply.await);
+        run_by_hand(&mut desk, &job).await;
     }
 }
 
+/// Twice as many runs at once as the limit of their jobs lets be at work.
+async fn burst(mut desk: Desk, jobs: Vec<Job>) {
+    while !jobs.is_empty() && desk.pause(1_500, 3_000).await {
+        for _ in 0..2 * limited::SLOTS {
+            let Some(job) = desk.random.pick(&jobs).cloned() else {
+                return;
+            };
+            run_by_hand(&mut desk, &job).await;
+        }
+    }
+}
+
+async fn run_by_hand(desk: &mut Desk, job: &Job) {
+    let node = desk.random.below(3) as usize;
+    let path = format!("api/v1/jobs/{}/run", job.id);
+    let invoked_at = now();
+    let nothing = json!({});
+    let reply = desk.api.ask(node, Method::POST, &path, Some(&nothing)).await;
+    let asked = (job.id, desk.api.name(node));
+    note(&desk.calls, asked, Op::Run, invoked_at, &reply);
+}
+
 /// Writes down a call that has returned just now: the job, the node that was asked, and the answer.
-pub fn note(calls: &Calls, (job, node): (i64, String), op: Op, invoked_at: i64, reply: &Reply) {
+pub fn note(calls: &Calls, asked: (i64, String), op: Op, invoked_at: i64, reply: &Reply) {
     let run = match (&op, reply) {
         (Op::Run, Reply::Ok(answer)) => answer["id"].as_i64(),
         _ => None,
     };
+    note_run(calls, asked, op, invoked_at, reply, run);
+}
+
+/// The same of a call about this run or delayed trigger.
+pub(super) fn note_run(
+    calls: &Calls,
+    (job, node): (i64, String),
+    op: Op,
+    invoked_at: i64,
+    reply: &Reply,
+    run: Option<i64>,
+) {
     let call = Call { job, node: Some(node), op, invoked_at, returned_at: now(), outcome: reply.outcome(), run };
     calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(call);
 }

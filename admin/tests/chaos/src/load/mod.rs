@@ -3,17 +3,23 @@
 mod absent;
 pub mod api;
 mod clients;
+mod delayed;
 mod flows;
+mod http;
 pub mod items;
 mod jobs;
+pub mod limited;
 mod poison;
 
 pub use absent::Absent;
 pub use api::Api;
 pub use clients::{LONGEST_REST, note, work};
+pub use delayed::delayed;
 pub use flows::{flows, inner, steps};
+pub use http::{ANSWERED as HTTP_ANSWERED, http};
 pub use items::maps;
 pub use jobs::{Herd, Planned, busy, children, parents, plan};
+pub use limited::limited;
 pub use poison::poison;
 
 /// The app of the four recording executors.

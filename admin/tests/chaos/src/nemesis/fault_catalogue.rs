@@ -35,7 +35,7 @@ const fn kind(name: &'static str, at: At, class: Class) -> FaultKind {
 const OPENING: [FaultKind; 2] =
     [kind("lease_stolen", At::Admin, Class::Holder), kind("answer_lost_stock", At::Executor, Class::Executor)];
 
-const REST: [FaultKind; 52] = [
+const REST: [FaultKind; 54] = [
     kind("admin_kill", At::Admin, Class::Holder),
     kind("admin_stop_1s", At::Admin, Class::Holder),
     kind("admin_stop_below_ttl", At::Admin, Class::Holder),
@@ -55,6 +55,8 @@ const REST: [FaultKind; 52] = [
     kind("abort_after_workflow_commit", At::Admin, Class::Holder),
     kind("abort_before_map_commit", At::Admin, Class::Holder),
     kind("abort_after_map_commit", At::Admin, Class::Holder),
+    kind("http_sender_killed", At::Admin, Class::Holder),
+    kind("limit_holder_killed", At::Admin, Class::Holder),
     kind("admin_clock", At::Admin, Class::Harmless),
     kind("shards_set", At::Admin, Class::GracefulStop),
     kind("redis_kill", At::Redis, Class::Redis),

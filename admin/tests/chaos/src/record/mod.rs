@@ -77,6 +77,25 @@ pub enum Op {
     },
     Delete,
     Run,
+    /// A run that is due at this time.
+    Delay {
+        at: Millis,
+    },
+    /// Another time for such a run.
+    Move {
+        at: Millis,
+    },
+    /// `never_sent`: the answer says that the run never will be sent.
+    Cancel {
+        never_sent: bool,
+    },
+}
+
+impl Op {
+    /// Whether it is about one run: the job stays as it is.
+    pub fn is_about_a_run(&self) -> bool {
+        matches!(self, Self::Run | Self::Delay { .. } | Self::Move { .. } | Self::Cancel { .. })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,7 +119,7 @@ pub struct Call {
     pub invoked_at: Millis,
     pub returned_at: Millis,
     pub outcome: Outcome,
-    /// The run that a `Run` has made.
+    /// The run that a `Run` has made; the trigger that a `Delay` has recorded, or that the call is about.
     #[serde(default)]
     pub run: Option<i64>,
 }

@@ -45,6 +45,8 @@ pub const CHILD: i64 = 3;
 pub const NODE: i64 = 5;
 /// Its number is the run that has handed in the items, its part the delivery; 0: it reads the results.
 pub const ITEM: i64 = 6;
+/// Its number is that of the delayed trigger.
+pub const DELAYED: i64 = 7;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRow {

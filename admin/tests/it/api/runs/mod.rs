@@ -1,7 +1,9 @@
 //! Runs on request, and what is done with runs.
 
 mod delayed;
+mod limits;
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::api::client::{api, job};
@@ -23,9 +25,35 @@ fn a_paused_job_can_be_run_by_hand() {
             (json!("x"), &Value::Null),
             "given with the run, and not sent yet"
         );
+        assert!(single["traceparent"].take().is_string());
         assert_eq!(single, run);
         let stored = api.store.runs().get(run["id"].as_i64().unwrap()).await.unwrap().unwrap();
         assert_eq!(stored.params.as_deref(), Some("x"));
+    });
+}
+
+#[test]
+fn a_run_continues_the_trace_of_the_request_for_it() {
+    api(async |api| {
+        let made = api.job(json!({})).await;
+        let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736";
+        let run = async |traceparent: &str, body: Value| {
+            let request = api.request(Method::POST, &format!("/jobs/{}/run", made["id"])).bearer_auth(&api.token);
+            api.send(request.header("traceparent", traceparent).json(&body)).await.ok()["id"].clone()
+        };
+        let shown = async |id: Value| {
+            let run = api.get(&format!("/runs/{id}")).await.ok();
+            run["traceparent"].as_str().unwrap_or_else(|| panic!("{run}")).to_owned()
+        };
+        let continued = shown(run(&format!("{trace}-00f067aa0ba902b7-00"), json!({})).await).await;
+        assert!(continued.starts_with(trace) && continued.ends_with("-00"), "{continued}");
+        assert!(!continued.contains("00f067aa0ba902b7"), "{continued}");
+        let own = shown(run("no trace", json!({})).await).await;
+        assert!(!own.starts_with(trace) && own.ends_with("-01"), "{own}");
+        // One that is due later keeps it until then.
+        let later = run(&format!("{trace}-00f067aa0ba902b7-01"), json!({"delay_seconds": 60})).await;
+        api.post(&format!("/runs/{later}/kill"), json!({})).await.ok();
+        assert!(shown(later).await.starts_with(trace));
     });
 }
 
@@ -70,13 +98,13 @@ fn a_run_may_be_asked_for_without_a_body() {
         for (body, told) in [
             (
                 json!({"param": "x"}),
-                "param: there is no member `param`; expected one of `params`, `parts`, `address`, `at`, `delay_seconds`, `expires_after_seconds`",
+                "param: there is no member `param`; expected one of `params`, `parts`, `address`, `priority`, `at`, `delay_seconds`, `expires_after_seconds`",
             ),
             (json!({"params": 5}), "params: invalid type: integer `5`, expected a string"),
             (json!({"params": "x".repeat(65_537)}), "params: has 65537 bytes; at most 65536 (64 KiB) are allowed"),
             (
                 json!([]),
-                "the body must be {\"params\"?,\"parts\"?,\"address\"?,\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?} as an object",
+                "the body must be {\"params\"?,\"parts\"?,\"address\"?,\"priority\"?,\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?} as an object",
             ),
         ] {
             assert_eq!(api.post(&path, body).await.error(), format!("400 invalid {told}"));

@@ -54,6 +54,7 @@ impl Scene {
             job_id,
             cause: Cause::Api,
             params: params.map(str::to_owned),
+            priority: None,
             address: None,
             idempotency_key: None,
         };

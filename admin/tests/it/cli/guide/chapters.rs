@@ -129,6 +129,16 @@ pub const ELSEWHERE: &[Elsewhere] = &[
         (".ci/run", "make check"),
     ),
     elsewhere(
+        "admin/docs/declared.md",
+        "carillon drift --app orders || echo \"exit code $?\"",
+        ("admin/tests/it/files/drift.rs", "drift_of_declared_jobs_is_printed_without_a_file"),
+    ),
+    elsewhere(
+        "admin/docs/http-jobs.md",
+        "curl -X POST \"$CARILLON_CALLBACK\" -d '{\"code\": 200, \"result\": {\"rows\": 7}}'",
+        ("admin/tests/it/flow/dispatch/http/callbacks.rs", "a_callback_ends_the_run_and_counts_once"),
+    ),
+    elsewhere(
         "admin/docs/install.md",
         "systemctl enable --now carillon",
         (".ci/package-test", "block 'systemctl enable --now carillon'"),

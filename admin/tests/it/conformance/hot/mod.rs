@@ -7,6 +7,7 @@ mod edit;
 pub mod executor;
 mod ids;
 mod lease;
+mod limits;
 mod locks;
 mod loops;
 mod mark;

@@ -122,13 +122,16 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "orphans" => plain(&["2", "7", &until, "1000"]),
         "adopt" => [led_by(&["7", "'a'"], ids()), plain(&["2", "7"])].concat(),
         "waiting" => plain(&["2", "1", &until, "1000"]),
-        "mark" => led_by(&["1", "1", "'a'"], list(&["5", "1", "x", "y", "7", "0", "1", "1", "z"])),
+        "mark" | "mark_limited" => led_by(&["1", "1", "'a'"], list(&["5", "1", "x", "y", "7", "0", "1", "1", "z"])),
+        "lock_limits" | "free_slots" => ids(),
+        "taken_slots" | "count_taken_slots" => list(&["5", "0"]),
+        "stale_slots" => plain(&["1000"]),
         "add_parts" => [plain(&["'a'"]), list(&["900000", "1", "x"]), plain(&["5"])].concat(),
         "outdated" => list(&["5", "1"]),
         "unmark" => list(&["5", "1", "1"]),
         "cancel" => led_by(&["'operator'", "1"], ids()),
-        "accept" => list(&["5", "1"]),
-        "settle" | "settle_successes" => led_by(&["1"], list(&["5", "9", "200", "m", "r", "1", "1", "b"])),
+        "accept" => list(&["5", "1", "1"]),
+        "settle" | "settle_successes" => led_by(&["1"], list(&["5", "9", "200", "m", "r", "1", "1", "1", "b"])),
         "long_running" => plain(&["2", "1", &until, "7"]),
         "to_check" | "lock_jobs" | "lock_runs" | "lock_pending" | "prune" | "clear_marks" => ids(),
         "lock_going" => [ids(), plain(&["1", "1"])].concat(),
@@ -309,7 +312,7 @@ fn expected(name: &str) -> [&'static str; 3] {
 }
 
 /// Statements on tables that have no rows here: each plan is as good.
-const TABLES_ARE_EMPTY: [&str; 12] = [
+const TABLES_ARE_EMPTY: [&str; 17] = [
     "insert_delayed",
     "move_input",
     "follow_ups",
@@ -322,6 +325,11 @@ const TABLES_ARE_EMPTY: [&str; 12] = [
     "old_alerts",
     "old_deliveries",
     "summarize_ended",
+    "lock_limits",
+    "taken_slots",
+    "count_taken_slots",
+    "free_slots",
+    "stale_slots",
 ];
 
 async fn explain(tx: &DatabaseTransaction, kind: Kind, name: &str, text: &str) -> String {

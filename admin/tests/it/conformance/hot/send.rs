@@ -20,8 +20,10 @@ pub fn fire(job: &Job) -> NewTrigger {
         job: job.id.into(),
         cause: Cause::Manual,
         params: None,
+        priority: None,
         address: None,
         idempotency_key: None,
+        traceparent: None,
         rerun_of: None,
         is_only_rerun: false,
     }

@@ -27,8 +27,10 @@ fn every_member() -> HttpDraft {
         expect: ExpectDraft {
             status: "200-299, 404".into(),
             body: Some(serde_json::from_str(r#"{"path":"/ok","eq":true}"#).unwrap()),
+            pattern: "^\\{".into(),
         },
         timeout_seconds: 7,
+        callback_seconds: Some(60),
         auth: Some(HttpAuth::Hmac("SIGN".into())),
         idempotent: true,
         ..HttpDraft::new("https://api.example/{{scheduled_at|%F}}")

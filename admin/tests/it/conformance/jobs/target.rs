@@ -27,8 +27,10 @@ fn trigger(job: TargetJob) -> NewTrigger {
         job,
         cause: Cause::Api,
         params: None,
+        priority: None,
         address: None,
         idempotency_key: None,
+        traceparent: None,
         rerun_of: None,
         is_only_rerun: false,
     }

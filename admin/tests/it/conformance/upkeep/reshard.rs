@@ -156,8 +156,10 @@ async fn fires(race: &Race) {
             job: job.id.into(),
             cause: Cause::Manual,
             params: None,
+            priority: None,
             address: None,
             idempotency_key,
+            traceparent: None,
             rerun_of: None,
             is_only_rerun: false,
         };

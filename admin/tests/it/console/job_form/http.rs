@@ -22,7 +22,9 @@ fn a_request_is_saved_shown_again_and_kept_by_the_next_edit() {
             ("http_body", "{\"run\": {{run_id}}}"),
             ("http_expect_status", "200-299, 404"),
             ("http_expect_body", "{\"path\": \"/ok\", \"eq\": true}"),
+            ("http_expect_pattern", "rows: [0-9]+"),
             ("http_timeout_seconds", "1m"),
+            ("http_callback_seconds", "1h"),
             ("http_auth", "basic"),
             ("http_secret", "KEY"),
             ("http_user", "ada"),
@@ -34,6 +36,7 @@ fn a_request_is_saved_shown_again_and_kept_by_the_next_edit() {
         let stored = async || console.store.jobs().get(job.id).await.unwrap().unwrap().draft;
         let first = stored().await;
         let request = first.http.clone().unwrap();
+        assert_eq!((request.callback_seconds, request.expect.pattern.as_str()), (Some(3_600), "rows: [0-9]+"));
         assert_eq!((request.method, request.timeout_seconds, first.handler.as_str()), (HttpMethod::Put, 60, ""));
         assert_eq!(request.headers["Accept"], "a:b");
         let auth = BasicAuth { user: "ada".into(), password: "KEY".into() };

@@ -4,9 +4,11 @@ mod children;
 mod conflict;
 mod curl;
 mod http;
+mod like;
 mod params;
 mod parts;
 mod rules;
+mod send_once;
 mod unchanged;
 
 use super::forms;

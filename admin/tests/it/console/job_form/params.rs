@@ -13,6 +13,33 @@ async fn sql(console: &Console, text: &str) {
     database.await.unwrap().execute_unprepared(text).await.unwrap();
 }
 
+// covers: 001-36
+#[test]
+fn a_run_shows_how_late_it_was_sent_and_received_and_its_trace() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let admin = console.admin().await;
+        let page = admin.submit("/jobs/1/run", &[("key", "k")]).await;
+        let path = page.location().to_owned();
+        let shown = async |name: &str| {
+            let body = admin.get(&path).await.body;
+            let at = body.find(&format!("data-testid=\"{name}\""))?;
+            Some(body[at..].split("</dd>").next().unwrap().to_owned())
+        };
+        assert_eq!((shown("late-sent").await, shown("late-received").await), (None, None), "it is not sent yet");
+        sql(&console, "UPDATE run SET state = 2, sent_at = due_at + 12").await;
+        assert!(shown("late-sent").await.unwrap().contains("12 ms"));
+        assert!(shown("late-received").await.unwrap().contains("not known"));
+        sql(&console, "UPDATE run SET received_at = due_at + 15").await;
+        assert!(shown("late-received").await.unwrap().contains("15 ms"));
+        let id: i64 = path.rsplit('/').next().unwrap().parse().unwrap();
+        let stored = console.store.runs().get(id).await.unwrap().unwrap();
+        let cluster = console.store.leases().cluster().await.unwrap();
+        assert!(shown("traceparent").await.unwrap().contains(&stored.traceparent(&cluster).to_string()));
+    });
+}
+
 // covers: A1
 #[test]
 fn a_run_of_yesterday_shows_and_repeats_the_parameters_of_yesterday() {

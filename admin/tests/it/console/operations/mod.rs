@@ -7,6 +7,7 @@ mod explain;
 mod families;
 mod gaps;
 mod imports;
+mod limits;
 mod retention;
 mod scheduled;
 mod skipped;

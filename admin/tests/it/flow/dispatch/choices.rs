@@ -86,6 +86,7 @@ fn parts_and_runs_by_hand_say_so() {
             job_id: other.id,
             cause: Cause::Manual,
             params: None,
+            priority: None,
             address: Some(executors[1].address.clone()),
             idempotency_key: None,
         };

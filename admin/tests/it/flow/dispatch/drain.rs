@@ -74,6 +74,7 @@ fn runs_that_find_only_draining_executors_say_so() {
             job_id: job.id,
             cause: Cause::Manual,
             params: None,
+            priority: None,
             address,
             idempotency_key: None,
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_engine::runtime::Service as _;
-use carillon_scheduler::{Clock as _, ManualClock, RouteStrategy, RunState};
+use carillon_scheduler::{Clock as _, ManualClock, RouteStrategy, RunState, ScheduleDraft};
 use carillon_store::Job;
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 
@@ -106,6 +106,44 @@ fn what_waits_for_an_executor_that_is_gone_does_not_hang_with_another() {
         node.register(&well).await;
         let job = node.job(|draft| draft.route = RouteStrategy::First).await;
         send_all_but_those_that_hang(&node, &job, &hanging, &well).await;
+    });
+}
+
+/// Four thousand runs a second for an executor that never answers.
+// covers: 001-9
+#[test]
+fn under_load_each_of_the_three_limits_bounds_its_queue() {
+    const IN_MEMORY: usize = 2_500;
+    runtime().block_on(async {
+        let database = TestDatabase::new(Kind::Sqlite).await;
+        let mut config = database.config();
+        (config.shards, config.engine.ring_capacity) = (Some(1), IN_MEMORY);
+        config.engine.request_timeout = Duration::from_secs(30);
+        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let hanging = RecordingExecutor::start().await;
+        hanging.reply(Reply::Never);
+        node.register(&hanging).await;
+        node.create_jobs(4_000, |draft| draft.schedule = ScheduleDraft::fixed_rate(1)).await;
+        let marked = async || -> i64 {
+            let open = node.store.runs().open_runs(1).await.unwrap();
+            open.iter().filter(|(state, _)| *state == RunState::Sending).map(|(_, count)| count).sum()
+        };
+        let in_memory = || -> usize {
+            let metrics = node.metrics();
+            let line = metrics.lines().find_map(|line| line.strip_prefix("carillon_ring_entries ")).unwrap();
+            line.parse().unwrap()
+        };
+        for _ in 0..5 {
+            node.clock.advance(Duration::from_secs(1));
+            node.renew_leases().await;
+            node.scan().await;
+            // A job may have some instants in its claim.
+            assert!(in_memory() <= IN_MEMORY + 100, "{}", in_memory());
+            node.dispatch().await;
+            assert!(marked().await <= 1_000 && hanging.runs().len() <= 32);
+        }
+        assert_eq!(marked().await, 1_000, "all places of the executor are taken");
+        wait_for("all its slots too", || async { hanging.runs().len() == 32 }).await;
     });
 }
 

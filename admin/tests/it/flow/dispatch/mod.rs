@@ -14,6 +14,7 @@ mod parts;
 mod placeholders;
 mod probes;
 pub mod routes;
+mod run_limits;
 mod scripts;
 mod shared_addresses;
 pub mod write_gate;

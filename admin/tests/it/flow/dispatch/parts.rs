@@ -224,6 +224,7 @@ fn a_list_given_with_a_fire_is_for_that_fire_alone_and_its_rerun_repeats_it() {
             cause: Cause::Api,
             params: None,
             parts: Some(each(&["x {{scheduled_at|ms}}", "y"])),
+            priority: None,
             address: None,
             idempotency_key: None,
         };
@@ -278,7 +279,7 @@ fn a_request_for_parts_that_cannot_be_is_refused() {
             ),
         ] {
             let (cause, parts) = (Cause::Api, Some(parts));
-            let ask = RunRequest { job_id, cause, params, parts, address: None, idempotency_key: None };
+            let ask = RunRequest { job_id, cause, params, parts, priority: None, address: None, idempotency_key: None };
             let refused = node.engine.jobs().run(ask, &actor()).await.unwrap_err().to_string();
             assert_eq!(refused, format!("parts: {why}"));
         }

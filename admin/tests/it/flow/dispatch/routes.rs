@@ -149,6 +149,7 @@ fn an_address_given_by_hand_gets_the_run_and_a_foreign_one_is_refused() {
             job_id: job.id,
             cause: carillon_scheduler::Cause::Manual,
             params: Some("by hand".into()),
+            priority: None,
             address: Some(address.into()),
             idempotency_key: None,
         };

@@ -1,11 +1,13 @@
 //! Jobs that programs declare: heartbeats, the three sides, deployments, rollbacks, orphans.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use carillon_declared::{Declarations, DeclaredJobView};
-use carillon_scheduler::JobDraft;
+use carillon_scheduler::{Clock as _, HttpDraft, JobDraft, ScriptDraft, ScriptKind};
+use carillon_store::app::declared::declarations::Declaration;
 use carillon_store::audit::list::AuditFilter;
-use carillon_store::{DeclarationSetting, DeclaredState, Job};
+use carillon_store::{DeclarationSetting, DeclaredState, Job, PauseNote};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -90,6 +92,17 @@ impl Declaring {
         self.declarations.applier.round().await.unwrap()
     }
 
+    /// The program lives for a quarter of an hour.
+    async fn orphaned(&self, program: &Program) {
+        self.deploy(program).await;
+        for _ in 0..61 {
+            self.node.clock.advance(Duration::from_secs(15));
+            self.beat(program).await;
+            self.node.renew_leases().await;
+        }
+        self.round().await;
+    }
+
     async fn job(&self) -> Job {
         let id = self.node.store.jobs().id_with_key(self.node.app.id, "close-day").await.unwrap();
         self.node.engine.jobs().get(id.unwrap()).await.unwrap()
@@ -128,8 +141,8 @@ impl Declaring {
     }
 }
 
-const ONE: &str = "http://10.0.0.1:9999/";
-const TWO: &str = "http://10.0.0.2:9999/";
+const ONE: &str = "http://10.0.0.1:9999";
+const TWO: &str = "http://10.0.0.2:9999";
 
 databases! {
     // covers: 004-22
@@ -143,7 +156,8 @@ databases! {
         assert_eq!((&*job.draft.name, &*job.draft.handler, job.draft.retries), ("close-day", "close-day", 2));
         let entries = async || all.node.store.audit().list(&AuditFilter { limit: 1000, ..AuditFilter::default() }).await.unwrap().items;
         let made = entries().await;
-        assert!(made.iter().any(|entry| entry.actor == "declared by build billing 4.2.1" && entry.source == ONE));
+        let by: Vec<_> = made.iter().map(|entry| (&*entry.actor, &*entry.source)).collect();
+        assert!(by.contains(&("declared by build billing 4.2.1", ONE)), "{by:?}");
         let second = Program::new(TWO, "billing 4.2.1", "adopt", members);
         assert!(!all.beat(&second).await, "the declaration is there already");
         all.node.clock.advance(Duration::from_secs(10));
@@ -232,12 +246,7 @@ databases! {
         all.node.clock.advance(Duration::from_secs(1));
         all.deploy(&without).await;
         assert_eq!((all.state().await, all.job().await.draft.enabled), (DeclaredState::Orphan, true));
-        for _ in 0..60 {
-            all.node.clock.advance(Duration::from_secs(15));
-            all.beat(&without).await;
-            all.node.renew_leases().await;
-        }
-        all.round().await;
+        all.orphaned(&without).await;
         let job = all.job().await;
         assert_eq!(job.pause.as_ref().map(|pause| &*pause.note), Some("no longer declared by build 2"));
         all.node.engine.jobs().resume(job.id, &actor()).await.unwrap();
@@ -279,6 +288,165 @@ databases! {
         assert_eq!(import.draft.children, [id("report").await]);
         assert_eq!(all.job().await.draft.workflow.unwrap().nodes.len(), 2);
         assert_eq!(all.round().await, 0);
+    }
+
+    async fn what_one_app_declares_does_not_hold_up_the_others(db: &TestDatabase) {
+        let all = Declaring::start(db, DeclarationSetting::Apply).await;
+        let other = all.node.store.apps().create("zulu", "Zulu", all.node.clock.now(), &actor()).await.unwrap();
+        all.declarations.set(other.id, DeclarationSetting::Apply, &actor()).await.unwrap();
+        let nul = Program::new(ONE, "1", "adopt", json!({"children": ["\u{0}"]}));
+        let answer = all.declare("orders", &nul.body).await["msg"].to_string();
+        assert!(answer.contains("job close-day: a job that it starts: key "), "{answer}");
+        let declarations = all.node.store.declarations();
+        // As if a version without that check had stored it.
+        let stored = |program: &Program| Declaration {
+            digest: program.digest(),
+            build: "1".to_owned(),
+            first_seen_at: all.node.clock.now(),
+            problem: String::new(),
+        };
+        let nul = Program::new(ONE, "2", "adopt", json!({"children": ["\u{0}"]}));
+        declarations.add(&all.node.app, &stored(&nul), &nul.body).await.unwrap();
+        all.beat(&nul).await;
+        let good = Program::new(TWO, "1", "adopt", json!({}));
+        declarations.add(&other, &stored(&good), &good.body).await.unwrap();
+        let body = json!({"registryGroup": "EXECUTOR", "registryKey": "zulu", "registryValue": TWO});
+        let digest = good.digest();
+        let headers = [("Carillon-Boot-Id", TWO), ("Carillon-Declared", digest.as_str())];
+        assert_eq!(all.node.post_with("api/registry", &headers, &body).await["code"], 200);
+        assert_eq!(all.round().await, 1, "{:?}", all.declared().await);
+        assert_eq!(all.state().await, DeclaredState::Failed);
+    }
+
+    async fn code_has_no_part_in_jobs_with_a_script_or_a_request(db: &TestDatabase) {
+        let all = Declaring::start(db, DeclarationSetting::Apply).await;
+        let script = ScriptDraft::new(ScriptKind::Shell, "rm -rf $1", "first version");
+        let cleanup = all.node.job(|draft| {
+            (draft.key, draft.script, draft.handler) = ("cleanup".into(), Some(script), String::new());
+        });
+        let cleanup = cleanup.await;
+        let pay = all.node.job(|draft| {
+            (draft.key, draft.handler) = ("pay".into(), String::new());
+            draft.http = Some(HttpDraft::new("https://pay.example.com/{{params}}"));
+        });
+        let pay = pay.await;
+        let job = |key: &str, members: Value| json!({"key": key, "file": "a.rs", "line": 1, "members": members});
+        let jobs = json!([
+            job("cleanup", json!({"params": "/"})),
+            job("pay", json!({"params": "to me"})),
+            job("takes", json!({"handler": "takes", "children": ["pay"]})),
+            job("runs", json!({"workflow": {"nodes": {"x": {"job": "cleanup", "params": "/"}}}})),
+        ]);
+        assert_eq!(all.deploy(&Program::with_jobs(ONE, "1", "enforce", &jobs)).await, 0);
+        for declared in all.declared().await {
+            assert_eq!(declared.state, DeclaredState::Failed, "{}", declared.key);
+            assert!(declared.problem.ends_with("so code can neither declare nor start it"), "{}", declared.problem);
+        }
+        for job in [cleanup, pay] {
+            assert_eq!(all.node.engine.jobs().get(job.id).await.unwrap().revision, job.revision);
+        }
+    }
+
+    async fn a_member_that_the_code_names_no_more_goes_back_unless_it_was_changed_here(db: &TestDatabase) {
+        let all = Declaring::start(db, DeclarationSetting::Apply).await;
+        let schedule = json!({"kind": "cron", "expression": "0 0 2 * * ?", "timezone": "UTC"});
+        all.deploy(&Program::new(ONE, "1", "adopt", json!({"schedule": schedule, "retries": 2, "priority": 60}))).await;
+        all.edit(|draft| draft.retries = 5).await;
+        all.round().await;
+        all.node.clock.advance(Duration::from_secs(1));
+        // Under the setting report it is to be written, and no round forgets it.
+        all.declarations.set(all.node.app.id, DeclarationSetting::Report, &actor()).await.unwrap();
+        let without = Program::new(ONE, "2", "adopt", json!({}));
+        assert_eq!((all.deploy(&without).await, all.state().await), (0, DeclaredState::Pending));
+        all.node.clock.advance(Duration::from_secs(700));
+        all.beat(&without).await;
+        all.round().await;
+        let findings = all.declared().await[0].findings.clone();
+        let members: BTreeSet<&str> = findings.iter().map(|it| &*it.member).collect();
+        assert_eq!(members, ["priority", "schedule"].into());
+        all.declarations.set(all.node.app.id, DeclarationSetting::Apply, &actor()).await.unwrap();
+        assert_eq!((all.round().await, all.state().await), (1, DeclaredState::Applied));
+        let draft = all.job().await.draft;
+        assert_eq!((&serde_json::to_value(&draft.schedule).unwrap()["kind"], draft.priority), (&json!("none"), 0));
+        assert_eq!(draft.retries, 5, "a person's value");
+        assert_eq!(all.round().await, 0);
+    }
+
+    async fn an_orphan_that_was_paused_goes_on_when_its_key_is_back(db: &TestDatabase) {
+        let all = Declaring::start(db, DeclarationSetting::Apply).await;
+        let program = Program::new(ONE, "orders 1", "enforce", json!({}));
+        all.deploy(&program).await;
+        let other = json!([{"key": "other", "file": "src/jobs.rs", "line": 1, "members": {"handler": "other"}}]);
+        all.orphaned(&Program::with_jobs(ONE, "orders 2", "enforce", &other)).await;
+        assert!(!all.job().await.draft.enabled);
+        all.node.clock.advance(Duration::from_secs(1));
+        assert_eq!(all.deploy(&Program::new(ONE, "orders 3", "enforce", json!({}))).await, 1);
+        assert!(all.job().await.draft.enabled, "its key is back");
+        // What a person has paused stays so.
+        all.orphaned(&Program::with_jobs(ONE, "orders 4", "enforce", &other)).await;
+        let note = PauseNote { note: "by me".to_owned(), ends_at: None };
+        all.node.engine.jobs().pause(all.job().await.id, note, &actor()).await.unwrap();
+        all.node.clock.advance(Duration::from_secs(1));
+        all.deploy(&Program::new(ONE, "orders 5", "enforce", json!({}))).await;
+        assert!(!all.job().await.draft.enabled);
+    }
+
+    async fn another_program_pauses_no_orphan_and_no_job_of_files_is_one(db: &TestDatabase) {
+        let all = Declaring::start(db, DeclarationSetting::Apply).await;
+        let other = |build: &str| {
+            let other = json!([{"key": "other", "file": "src/jobs.rs", "line": 1, "members": {"handler": "other"}}]);
+            Program::with_jobs(TWO, build, "enforce", &other)
+        };
+        // The policy of another program, and then another program with the same policy.
+        for policy in ["adopt", "enforce"] {
+            let program = Program::new(ONE, "batch 1", policy, json!({}));
+            all.deploy(&program).await;
+            all.deregister(&program).await;
+            all.node.clock.advance(Duration::from_secs(1));
+            all.orphaned(&other(&format!("api {policy}"))).await;
+            assert_eq!((all.state().await, all.job().await.draft.enabled), (DeclaredState::Orphan, true));
+            all.deregister(&other(&format!("api {policy}"))).await;
+            all.node.clock.advance(Duration::from_secs(1));
+        }
+        all.deploy(&Program::new(ONE, "api 3", "enforce", json!({}))).await;
+        all.edit(|draft| draft.set = "ops".into()).await;
+        all.node.clock.advance(Duration::from_secs(1));
+        all.orphaned(&other("api 4")).await;
+        assert!(all.job().await.draft.enabled);
+        assert!(all.declared().await.iter().all(|job| job.key != "close-day"), "it is not of the code any more");
+    }
+
+    async fn a_job_that_was_made_again_by_hand_is_taken_over(db: &TestDatabase) {
+        let all = Declaring::start(db, DeclarationSetting::Apply).await;
+        all.deploy(&Program::new(ONE, "1", "adopt", json!({}))).await;
+        assert_eq!(all.after_a_deletion().await, (0, DeclaredState::Deleted));
+        let again = all.node.job(|draft| (draft.key, draft.handler) = ("close-day".into(), "close-day".into())).await;
+        all.round().await;
+        assert_eq!((all.state().await, all.declared().await[0].job_id), (DeclaredState::Applied, Some(again.id)));
+    }
+
+    async fn a_refused_declaration_is_shown_and_the_one_before_counts(db: &TestDatabase) {
+        let all = Declaring::start(db, DeclarationSetting::Apply).await;
+        all.deploy(&Program::new(ONE, "1", "adopt", json!({"retries": 2}))).await;
+        all.node.clock.advance(Duration::from_secs(1));
+        let refused = Program::new(TWO, "2", "adopt", json!({"colour": "red"}));
+        let answer = all.declare("orders", &refused.body).await["msg"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(answer, "job close-day: `colour` cannot be declared");
+        assert!(!all.beat(&refused).await, "it is not asked for again and again");
+        let live = all.declarations.of_app(&all.node.app).await.unwrap().live;
+        let shown: Vec<(&str, &str)> = live.iter().map(|it| (&*it.build, &*it.problem)).collect();
+        assert_eq!(shown, [("2", answer.as_str()), ("1", "")]);
+        assert_eq!((all.round().await, all.state().await), (0, DeclaredState::Applied));
+    }
+
+    async fn an_app_has_a_rate_of_declarations(db: &TestDatabase) {
+        let all = Declaring::start(db, DeclarationSetting::Report).await;
+        for build in 0..10 {
+            let program = Program::new(ONE, &build.to_string(), "adopt", json!({}));
+            assert_eq!(all.declare("orders", &program.body).await["code"], 200);
+        }
+        let answer = all.declare("orders", &Program::new(ONE, "10", "adopt", json!({})).body).await;
+        assert_eq!(answer["msg"], "the app orders has more than 1 declaration a second; try again in 1 s");
     }
 
     async fn what_code_must_not_declare_is_refused(db: &TestDatabase) {

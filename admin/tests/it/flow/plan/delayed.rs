@@ -14,12 +14,18 @@ use crate::flow::node::{Node, START, on_node, with_executor, with_registered_exe
 use crate::services::{Kind, TestDatabase, on};
 
 fn later(due: DueTime) -> DelayedRun {
-    DelayedRun { due, expires_after_seconds: None, params: None, parts: None, address: None }
+    DelayedRun { due, expires_after_seconds: None, params: None, parts: None, priority: None, address: None }
 }
 
 impl Node {
     async fn run_later(&self, job: &Job, runs: Vec<DelayedRun>, key: Option<&str>) -> Vec<i64> {
-        let request = RunLaterRequest { job_id: job.id, runs, idempotency_key: key.map(str::to_owned), is_list: false };
+        let request = RunLaterRequest {
+            job_id: job.id,
+            runs,
+            idempotency_key: key.map(str::to_owned),
+            traceparent: None,
+            is_list: false,
+        };
         self.engine.jobs().run_later(request, &Actor::engine()).await.unwrap().ids
     }
 

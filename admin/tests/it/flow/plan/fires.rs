@@ -115,10 +115,36 @@ fn the_request_has_twelve_members_and_keeps_the_scheduled_instant() {
         let key = format!("{}:schedule:{}:0", job.id, START + 1_000);
         assert_eq!(sent.header("Carillon-Fire-Key"), Some(key.as_str()));
         assert_eq!(sent.header("Carillon-Attempt"), Some("1"));
+        let run = node.runs(&job).await.remove(0);
+        let run = node.store.runs().get(run.id).await.unwrap().unwrap();
+        assert_eq!(sent.header("traceparent"), Some(run.traceparent(&node.engine.cx.cluster).to_string().as_str()));
         assert_eq!(sent.header("Carillon-Scheduled-At"), Some((START + 1_000).to_string().as_str()));
         assert_eq!(sent.header("XXL-JOB-ACCESS-TOKEN"), Some(node.config.access_token.as_str()));
         let run = &node.runs(&job).await[0];
         assert_eq!((run.scheduled_at, run.sent_at), (START + 1_000, Some(START + 1_300)), "6.2: both are kept");
+    });
+}
+
+// covers: 001-36
+#[test]
+fn when_its_executor_received_it_is_on_the_run() {
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
+        node.register(&executor).await;
+        let job = node.every(1, |_| ()).await;
+        node.round().await;
+        node.advance(1_300).await;
+        let run_id = executor.runs()[0].run_id();
+        assert_eq!(node.runs(&job).await[0].received_at, None, "it has not said so");
+        let boot_id = node.boot_id_of(run_id).await;
+        let headers = boot_id.as_ref().map(|boot_id| [("Carillon-Boot-Id", boot_id.as_str())]);
+        let result = json!({"logId": run_id, "logDateTim": 1, "handleCode": 200, "receivedAt": START + 1_317});
+        let body = json!([result]);
+        let told = node.post_with("api/callback", headers.as_ref().map_or(&[], |it| &it[..]), &body);
+        assert_eq!(node.while_completing(told).await["code"], 200);
+        let run = &node.runs(&job).await[0];
+        assert_eq!((run.state, run.sent_at), (RunState::Succeeded, Some(START + 1_300)));
+        assert_eq!(run.received_at, Some(START + 1_317));
     });
 }
 

@@ -118,6 +118,7 @@ fn items_that_have_failed_fail_their_run_and_the_next_fire_goes_its_way() {
             job_id: job.id,
             cause: Cause::Api,
             params: None,
+            priority: None,
             address: None,
             idempotency_key: None,
         };

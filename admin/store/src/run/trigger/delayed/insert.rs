@@ -46,6 +46,8 @@ pub struct NewDelayed {
     /// In place of the parts that the job has.
     pub parts: Option<Parts>,
     pub address: Option<String>,
+    /// In place of the priority that the job has, in seconds.
+    pub priority: Option<i32>,
 }
 
 /// Triggers of one job, 1 to [`MAX_TRIGGERS`].
@@ -56,6 +58,8 @@ pub struct DelayedRequest {
     pub idempotency_key: Option<String>,
     /// Of what was asked for, at most 64 characters: a key stands for one request.
     pub digest: String,
+    /// The trace context of the request.
+    pub traceparent: Option<String>,
     /// The request is for a list, also if that has one item: its key is none of a request for one run.
     pub is_list: bool,
 }
@@ -113,6 +117,9 @@ impl DelayedRequest {
                 }
                 if let Some(address) = &item.address {
                     detail["address"] = address.as_str().into();
+                }
+                if let Some(priority) = item.priority {
+                    detail["priority"] = priority.into();
                 }
                 AuditObject::run(*id, app_id)
             }
@@ -187,10 +194,15 @@ impl DelayedStore<'_> {
         let rows: Vec<_> = items().map(|(id, item)| (*id, item.due_at, item.expires_at.unwrap_or(0))).collect();
         self.bulk(tx, &INSERT_DELAYED, &named![shard, job: request.job.id, now], &rows).await?;
         // The row of one that expires is there for its run.
-        let is_given = |item: &NewDelayed| item.params.is_some() || item.address.is_some() || item.parts.is_some();
-        let given = items().filter(|(_, item)| is_given(item) || item.expires_at.is_some());
+        let is_given = |item: &NewDelayed| {
+            item.params.is_some() || item.address.is_some() || item.parts.is_some() || item.priority.is_some()
+        };
+        let traceparent = request.traceparent.as_deref();
+        let has_row = |item: &NewDelayed| is_given(item) || item.expires_at.is_some() || traceparent.is_some();
+        let given = items().filter(|(_, item)| has_row(item));
         let row = |(id, item): (&i64, &NewDelayed)| {
-            input_row(*id, (item.params.as_deref(), item.address.as_deref()), None, item.parts.as_ref())
+            let given = (item.params.as_deref(), item.address.as_deref());
+            input_row(*id, given, None, item.parts.as_ref(), traceparent, item.priority)
         };
         self.insert_rows(tx, "run_input", INPUT, given.map(row).collect()).await
     }

@@ -13,7 +13,7 @@ use crate::cluster::redis::tell;
 use crate::nemesis::rest;
 
 /// What a supervisor waits before it starts a node that has ended.
-const RESTART: i64 = 1_500;
+pub(super) const RESTART: i64 = 1_500;
 /// For a failpoint's line to be reached: each is on the way of every run.
 const REACHED_WITHIN: Duration = Duration::from_secs(5);
 /// The same of one that only workflows, or only runs with items, pass.

@@ -71,7 +71,7 @@ databases! {
     async fn a_run_that_is_bound_says_to_whom(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
-        let fire = NewTrigger { parts: None, job: job.id.into(), cause: Cause::Manual, params: None, address: Some("http://x:1/".into()), idempotency_key: None, rerun_of: None, is_only_rerun: false };
+        let fire = NewTrigger { parts: None, job: job.id.into(), cause: Cause::Manual, params: None, address: Some("http://x:1/".into()), idempotency_key: None, traceparent: None, priority: None, rerun_of: None, is_only_rerun: false };
         let fired = fixture.store.runs().insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap();
         let epoch = fixture.take(job.shard).await;
         fixture.store.runs().adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();

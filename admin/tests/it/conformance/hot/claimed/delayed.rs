@@ -13,11 +13,18 @@ use crate::conformance::fixture::{Fixture, NOW, actor, after};
 use crate::conformance::hot::rows::holder;
 
 fn item(due_at: Millis) -> NewDelayed {
-    NewDelayed { due_at, expires_at: None, params: None, parts: None, address: None }
+    NewDelayed { due_at, expires_at: None, params: None, parts: None, priority: None, address: None }
 }
 
 fn request(job: &Job, items: Vec<NewDelayed>) -> DelayedRequest {
-    DelayedRequest { job: job.id.into(), items, idempotency_key: None, digest: String::new(), is_list: false }
+    DelayedRequest {
+        job: job.id.into(),
+        items,
+        idempotency_key: None,
+        digest: String::new(),
+        traceparent: None,
+        is_list: false,
+    }
 }
 
 impl Fixture {

@@ -15,8 +15,10 @@ fn fire(job_id: i64, key: Option<&str>) -> NewTrigger {
         job: job_id.into(),
         cause: Cause::Api,
         params: None,
+        priority: None,
         address: None,
         idempotency_key: key.map(Into::into),
+        traceparent: None,
         rerun_of: None,
         is_only_rerun: false,
     }

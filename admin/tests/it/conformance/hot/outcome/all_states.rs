@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use carillon_scheduler::{Outcome, RunEvent, RunReason, RunState};
+use carillon_store::run::settle::finding::AcceptedRun;
 use carillon_store::run::unmark::Unsent;
 
 use super::settle::found;
@@ -55,7 +56,7 @@ async fn happen(fixture: &Fixture, run_id: i64, event: RunEvent) {
         RunEvent::NotWritten => {
             drop(runs.unmark(&[Unsent { run_id, token: TOKEN, bound: false }], NOW).await.unwrap());
         }
-        RunEvent::Accepted => runs.accept_runs(&[(run_id, NOW)]).await.unwrap(),
+        RunEvent::Accepted => runs.accept_runs(&[AcceptedRun::sent(run_id, NOW)]).await.unwrap(),
         RunEvent::Cancelled => assert!(runs.cancel(&[run_id], RunReason::Operator, NOW).await.unwrap() <= 1),
         _ => drop(fixture.settle(&[found(run_id, event, RunReason::Result)]).await),
     }

@@ -139,7 +139,7 @@ databases! {
     async fn a_disabled_or_deleted_job_is_not_tried_again(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.with_retries(3).await;
-        let fire = NewTrigger { parts: None, job: job.id.into(), cause: Cause::Manual, params: Some("{}".into()), address: None, idempotency_key: None, rerun_of: None, is_only_rerun: false };
+        let fire = NewTrigger { parts: None, job: job.id.into(), cause: Cause::Manual, params: Some("{}".into()), address: None, idempotency_key: None, traceparent: None, priority: None, rerun_of: None, is_only_rerun: false };
         let by_hand = fixture.store.runs().insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap().run_id;
         fixture.sql(&format!("UPDATE run SET state = 2 WHERE id = {by_hand}")).await;
         let ids = fixture.runs_in(&job, &[Running, Running]).await;

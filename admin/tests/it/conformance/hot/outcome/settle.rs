@@ -8,7 +8,7 @@ use carillon_scheduler::{Outcome, RunReason};
 use carillon_store::db::ids;
 use carillon_store::job::job_row::GivenParams;
 use carillon_store::run::cancel::KillRequest;
-use carillon_store::run::settle::finding::{RunReport, SettleContext, Settlement};
+use carillon_store::run::settle::finding::{AcceptedRun, RunReport, SettleContext, Settlement};
 
 use crate::conformance::fixture::{Fixture, NOW, Row, actor};
 
@@ -24,6 +24,7 @@ pub fn report(run_id: i64, outcome: Outcome) -> RunReport {
         message: Some(format!("said {code}")),
         reason: (code != 200).then_some(RunReason::Result),
         sent_at: None,
+        received_at: None,
         reporter: None,
         not_before: None,
     }
@@ -38,6 +39,7 @@ pub fn found(run_id: i64, event: RunEvent, reason: RunReason) -> RunReport {
         message: None,
         reason: Some(reason),
         sent_at: None,
+        received_at: None,
         reporter: None,
         not_before: None,
     }
@@ -167,16 +169,25 @@ databases! {
         let job = fixture.ticking("tick").await;
         let ids = fixture.runs_in(&job, &[Sending, Running, Succeeded, Unknown, Claimed]).await;
         fixture.sql(&format!("UPDATE run SET sent_at = 5 WHERE id = {}", ids[1])).await;
-        let accepted: Vec<_> = ids.iter().rev().map(|id| (*id, NOW + 9)).chain([(424_242, NOW)]).collect();
+        let times = |id: &i64| AcceptedRun { received_at: Some(NOW + 12), ..AcceptedRun::sent(*id, NOW + 9) };
+        let accepted: Vec<_> = ids.iter().rev().map(times).chain([AcceptedRun::sent(424_242, NOW)]).collect();
         fixture.store.runs().accept_runs(&accepted).await.unwrap();
         let rows = fixture.rows_where("1 = 1").await;
         let states: Vec<_> = rows.iter().map(|row| row.state()).collect();
         assert_eq!(states, [Running, Running, Succeeded, Unknown, Claimed]);
         let sent: Vec<_> = rows.iter().map(|row| row.sent_at).collect();
         assert_eq!(sent, [Some(NOW + 9), Some(5), Some(NOW + 9), Some(NOW + 9), Some(NOW + 9)]);
-        // The result that comes afterwards keeps the time.
-        fixture.settle(&[RunReport { sent_at: Some(NOW + 77), ..success(ids[0]) }]).await;
+        // The result that comes afterwards keeps the times.
+        let later = |run_id| RunReport { sent_at: Some(NOW + 77), received_at: Some(NOW + 78), ..success(run_id) };
+        fixture.settle(&[later(ids[0])]).await;
         assert_eq!(fixture.row(ids[0]).await.sent_at, Some(NOW + 9));
+        assert_eq!(fixture.count("run", &format!("received_at = {}", NOW + 12)).await, 5);
+        // One that was faster than the answer brings them, whether it is a success or not.
+        let other = fixture.ticking("tock").await;
+        let faster = fixture.runs_in(&other, &[Sending, Sending]).await;
+        let failed = RunReport { received_at: Some(NOW + 78), ..failure(faster[1]) };
+        fixture.settle(&[later(faster[0]), failed]).await;
+        assert_eq!(fixture.count("run", &format!("received_at = {}", NOW + 78)).await, 2);
     }
 
     // covers: V2

@@ -27,6 +27,7 @@ fn a_request_has_its_values_and_its_answer_is_the_result_and_the_log() {
             ("carillon-run-id", run.id.to_string()),
             ("carillon-attempt", "1".into()),
             ("carillon-scheduled-at", run.scheduled_at.to_string()),
+            ("traceparent", run.traceparent(&node.engine.cx.cluster).to_string()),
             ("x-job", job.id.to_string()),
             ("content-type", "application/json".into()),
         ] {

@@ -1,11 +1,16 @@
 //! HTTP jobs: requests to a service over real connections, and what its answers mean.
 
 mod answers;
+mod callbacks;
 mod evidence;
+mod idempotent;
 mod networks;
+mod oauth;
 mod secrets;
+mod send_once;
 mod service;
 mod under_way;
+mod upgrade;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

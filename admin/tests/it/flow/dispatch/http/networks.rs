@@ -56,7 +56,8 @@ fn an_executor_of_the_app_gets_no_run_of_an_http_job() {
         assert_eq!(fired(node, &job).await.state, RunState::Succeeded);
         let address = Some(executor.address.clone());
         let (job_id, cause) = (job.id, Cause::Manual);
-        let ask = RunRequest { job_id, cause, address, params: None, parts: None, idempotency_key: None };
+        let ask =
+            RunRequest { job_id, cause, priority: None, address, params: None, parts: None, idempotency_key: None };
         let wrong = match node.engine.jobs().run(ask, &actor()).await {
             Err(Error::Invalid(wrong)) => wrong[0].to_string(),
             other => panic!("{other:?}"),

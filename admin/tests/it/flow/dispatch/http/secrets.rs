@@ -1,5 +1,5 @@
 use carillon_engine::manage::Error;
-use carillon_scheduler::job::http::BasicAuth;
+use carillon_scheduler::job::http::{BasicAuth, HmacSecrets};
 use carillon_scheduler::{HttpAuth, RunState};
 use sea_orm::ConnectionTrait as _;
 
@@ -35,6 +35,7 @@ fn a_secret_reaches_the_service_and_is_shown_nowhere_though_the_service_repeats_
                 HttpAuth::Bearer(_) => format!("authorization: Bearer {SECRET}\r\n"),
                 HttpAuth::Basic(_) => "authorization: Basic dTpzM2NyZXQvIndvcmQi\r\n".to_owned(),
                 HttpAuth::Hmac(_) => format!("webhook-id: {}\r\n", run.id),
+                HttpAuth::Oauth2(_) => unreachable!("it has tests of its own"),
             };
             assert!(sent.contains(&expected), "{sent}");
             let log = node.engine.runs().log(run.id, 1, &actor()).await.unwrap().content;
@@ -65,6 +66,25 @@ fn a_secret_named_as_a_header_is_masked_beside_the_one_that_is_derived() {
         for text in [run.message(), log] {
             assert!(text.contains("***") && !text.contains("s3cret") && !text.contains("dTpz"), "{text}");
         }
+    });
+}
+
+// covers: 001-44
+#[test]
+fn two_secrets_sign_while_one_takes_the_place_of_the_other() {
+    with_node(async |node| {
+        let service = Service::start(answer(200, "", "")).await;
+        for (name, value) in [("NEW", "n3w-secret"), ("FORMER", "f0rmer-secret")] {
+            node.engine.app_secrets().set(node.app.id, name, value, &actor()).await.unwrap();
+        }
+        let both = HttpAuth::Hmac(HmacSecrets::Two(["NEW".into(), "FORMER".into()]));
+        let job = job(node, &service.url, |_, request| request.auth = Some(both)).await;
+        assert_eq!(fired(node, &job).await.state, RunState::Succeeded);
+        let request = service.received().pop().unwrap();
+        let signatures = request.lines().find_map(|line| line.strip_prefix("webhook-signature: ")).unwrap();
+        let signatures: Vec<&str> = signatures.split(' ').collect();
+        assert!(signatures.len() == 2 && signatures.iter().all(|signature| signature.starts_with("v1,")), "{request}");
+        assert_ne!(signatures[0], signatures[1]);
     });
 }
 

@@ -86,7 +86,9 @@ impl Fixture {
             bound_to: None,
             asked_parts: None,
             expires_at: None,
-            overlaps: false,
+            traceparent: None,
+            priority: None,
+            is_patient: false,
         }
     }
 

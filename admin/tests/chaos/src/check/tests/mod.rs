@@ -3,6 +3,7 @@
 mod batches;
 mod bounds;
 mod counted;
+mod delayed;
 mod exits;
 mod flows;
 mod items;
@@ -387,4 +388,18 @@ fn memory_that_grows_in_a_long_run() {
     };
     assert_flagged(&[], long(100));
     assert_flagged(&[Figure::Growth], long(120));
+}
+
+#[test]
+fn a_limit_that_was_exceeded_is_seen() {
+    let sample = |at_work: f64, without: f64| Sample {
+        at: 5_000,
+        process: crate::samples::LIMITS.into(),
+        rss_kib: 0,
+        descriptors: 0,
+        metrics: [(crate::samples::AT_WORK.into(), at_work), (crate::samples::WITHOUT_SLOT.into(), without)].into(),
+    };
+    assert_flagged(&[], |history| history.samples.push(sample(2.0, 0.0)));
+    assert_flagged(&[Figure::LimitExceeded], |history| history.samples.push(sample(3.0, 0.0)));
+    assert_flagged(&[Figure::LimitExceeded], |history| history.samples.push(sample(1.0, 1.0)));
 }
