@@ -15,7 +15,6 @@ mod journal;
 mod lane;
 mod loops;
 mod map;
-mod own_thread;
 mod run;
 mod script;
 mod server;

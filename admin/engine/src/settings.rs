@@ -56,8 +56,6 @@ pub struct Options {
     pub limits: Limits,
     /// Scripts of jobs may be saved, and are sent.
     pub scripts: bool,
-    /// Best-effort jobs may be saved. No flag sets it: for tests, as long as the console does not show them.
-    pub best_effort: bool,
     /// Runs that wait in memory; above it nothing more is claimed. No flag sets it: for tests.
     pub ring_capacity: usize,
 }
@@ -76,7 +74,6 @@ impl Default for Options {
             check_after: Duration::from_secs(60),
             limits: Limits::default(),
             scripts: false,
-            best_effort: false,
             ring_capacity: 100_000,
         }
     }

@@ -25,6 +25,8 @@ words! {
         Stuck = 8 "stuck",
         /// A run has succeeded, and a child of its job was not started, because its app does not allow that.
         ChildNotStarted = 9 "child_not_started",
+        /// No executor fires the loop of a best-effort job, or its calls fail one after the other.
+        Loop = 10 "loop",
     }
 }
 
@@ -59,6 +61,8 @@ words! {
         NoExecutor = 12 "no_executor",
         /// A run has succeeded, and a child of its job was not started, because its app does not allow that.
         ChildNotStarted = 13 "child_not_started",
+        /// No executor fires the loop of a best-effort job, or its calls fail one after the other.
+        Loop = 14 "loop",
     }
 }
 
@@ -75,6 +79,7 @@ impl From<AlarmKind> for AlertKind {
             AlarmKind::Gap => Self::Gap,
             AlarmKind::Stuck => Self::Stuck,
             AlarmKind::ChildNotStarted => Self::ChildNotStarted,
+            AlarmKind::Loop => Self::Loop,
         }
     }
 }

@@ -13,7 +13,6 @@ mod error;
 pub mod import;
 pub mod job;
 pub mod lease;
-pub mod loops;
 pub mod map;
 pub mod people;
 pub mod report;

@@ -86,7 +86,7 @@ impl AdminClient {
         self.post_within(path, body, REQUEST_LIMIT).await
     }
 
-    /// The same, where each admin may take only so long.
+    /// The same, with a limit of time for each admin.
     pub(crate) async fn post_within(
         &self,
         path: &str,

@@ -11,7 +11,7 @@ const MARGIN: u32 = 10;
 
 /// The moment before a renewal was sent.
 ///
-/// By two clocks, of which the one that says more counts: the monotonic one stands still while the machine is suspended, and the wall
+/// By two clocks, of which the one that says more counts: the monotonic one is stopped while the machine is suspended, and the wall
 /// clock can be set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SentAt {

@@ -15,6 +15,7 @@ pub const fn happened(kind: AlertKind) -> &'static str {
         AlertKind::Gap => "happened-gap",
         AlertKind::Stuck => "happened-stuck",
         AlertKind::ChildNotStarted => "happened-child-not-started",
+        AlertKind::Loop => "happened-loop",
         AlertKind::LongRunning => "happened-long-running",
         AlertKind::Misfire => "happened-misfire",
         AlertKind::ExecutorLost => "happened-executor-lost",

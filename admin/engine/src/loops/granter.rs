@@ -7,7 +7,7 @@ use std::time::Duration;
 use carillon_protocol::{LoopGrant, LoopStop};
 use carillon_scheduler::Millis;
 use carillon_store as store;
-use carillon_store::loops::{Grant, LoopEnd, LoopLease};
+use carillon_store::lease::loops::{Grant, LoopEnd, LoopLease};
 use futures_util::StreamExt;
 use futures_util::stream::iter;
 use parking_lot::Mutex;
@@ -24,6 +24,7 @@ use crate::job_cache::{CachedJob, JobCache};
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
 use crate::loops::totals::kept_totals;
+use crate::loops::watch::LoopWatch;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 
@@ -46,6 +47,7 @@ pub struct LoopGranter {
     pub(crate) router: Arc<Router>,
     pub(crate) directory: Arc<ExecutorDirectory>,
     pub(crate) client: Arc<ExecutorClient>,
+    pub(crate) watch: LoopWatch,
     /// By job and address: until when it is passed over.
     pub(crate) refused: Mutex<HashMap<(i64, String), Duration>>,
     /// A loop was given back.
@@ -72,6 +74,9 @@ impl Service for LoopGranter {
 impl LoopGranter {
     async fn round(&self) -> store::Result<Step<usize>> {
         let shards: Vec<i64> = self.held.shards().into_iter().map(i64::from).collect();
+        if shards.is_empty() {
+            self.cx.metrics.loops.set(0);
+        }
         if shards.is_empty() || self.clock_guard.is_suspect() {
             return Ok(Step::after(EVERY));
         }
@@ -83,6 +88,7 @@ impl LoopGranter {
             let free = self.cx.store.loops().free(&shards, now).await?;
             did += self.grant(&free).await?;
         }
+        self.watch.look(&shards).await?;
         Ok(Step { did, next: next_look(&ends, self.cx.clock.now()) })
     }
 
@@ -197,6 +203,7 @@ impl LoopGranter {
         let outcome = self.client.start_loop(&address, &job.stored.app, &request).await;
         match outcome {
             Outcome::Accepted => {
+                self.cx.metrics.loop_grants.inc();
                 tracing::info!(job.id = job_id, epoch, executor.address = address, "a loop was granted")
             }
             Outcome::Unknown { why } => {

@@ -2,7 +2,7 @@
 
 use carillon_protocol::{LoopRenewals, LoopReport, LoopReports, RenewedLoop};
 use carillon_store as store;
-use carillon_store::loops::{LoopHolder, Report};
+use carillon_store::lease::loops::{LoopHolder, Report};
 
 use crate::engine::Engine;
 use crate::loops::granter::LOOP_LEASE;

@@ -1,4 +1,4 @@
-//! When a loop fires, as its executor is told with each renewal: executors parse no schedules.
+//! When a loop fires, as each renewal tells its executor: executors parse no schedules.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The sums of a loop over all its grants.
 
 use carillon_protocol::{LoopCounters, LoopReport};
-use carillon_store::loops::LoopLease;
+use carillon_store::lease::loops::LoopLease;
 
 /// Of the grants that have ended and the one that is reported. What cannot be read counts as nothing.
 pub fn totals(lease: &LoopLease) -> LoopCounters {
@@ -12,7 +12,7 @@ pub fn totals(lease: &LoopLease) -> LoopCounters {
     counters
 }
 
-fn last_report(lease: &LoopLease) -> Option<LoopReport> {
+pub(super) fn last_report(lease: &LoopLease) -> Option<LoopReport> {
     serde_json::from_str(&lease.report).ok()
 }
 
@@ -23,10 +23,10 @@ pub(super) fn kept_totals(lease: &LoopLease) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn lease(counters: &str, report: &str) -> LoopLease {
+    pub(in crate::loops) fn lease(counters: &str, report: &str) -> LoopLease {
         LoopLease {
             job_id: 1,
             shard: 0,

@@ -61,7 +61,7 @@ pub struct JobDraft {
     #[serde(default)]
     pub schedule: ScheduleDraft,
     /// How much of its fires is recorded.
-    #[serde(default, skip_serializing_if = "Durability::is_durable")]
+    #[serde(default)]
     pub durability: Durability,
     /// The rule for instants that are late by at most the threshold.
     #[serde(default)]

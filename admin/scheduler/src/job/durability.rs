@@ -21,13 +21,6 @@ words! {
 
 first_is_default!(Durability);
 
-impl Durability {
-    /// The default, which is not written down.
-    pub fn is_durable(&self) -> bool {
-        *self == Self::Durable
-    }
-}
-
 impl JobDraft {
     /// Whether one executor fires it by itself.
     pub fn is_best_effort(&self) -> bool {
@@ -78,6 +71,8 @@ impl JobDraft {
                 "children",
                 "must be empty: they follow recorded runs, which a best-effort job does not have",
             ),
+            (!self.limits.is_empty(), "limits", "must be empty: a best-effort job has no runs that could wait"),
+            (self.priority != 0, "priority", "must be 0: a best-effort job has no runs that could wait"),
             (
                 self.flag_after_seconds != 0,
                 "flag_after_seconds",
@@ -128,16 +123,20 @@ mod tests {
             draft.catch_up = CatchUp::Latest;
             draft.route = RouteStrategy::Broadcast;
             draft.retries = 2;
+            draft.limits = vec!["api".into()];
+            draft.priority = 5;
             draft.children = vec![3];
         });
         let fields: Vec<&str> = wrong.iter().filter_map(|error| error.split(':').next()).collect();
-        assert_eq!(fields, ["schedule", "catch_up", "misfire", "route", "retries", "children"]);
+        assert_eq!(fields, ["schedule", "catch_up", "misfire", "route", "retries", "children", "limits", "priority"]);
     }
 
     #[test]
-    fn the_default_is_not_written_down() {
-        let durable = serde_json::to_value(JobDraft::new("billing", "tick", "tick")).unwrap();
-        assert!(durable.get("durability").is_none());
+    fn a_job_is_durable_unless_it_says_otherwise() {
+        let mut durable = serde_json::to_value(JobDraft::new("billing", "tick", "tick")).unwrap();
+        assert_eq!(durable["durability"], "durable");
+        durable.as_object_mut().unwrap().remove("durability");
+        assert!(!serde_json::from_value::<JobDraft>(durable).unwrap().is_best_effort());
         let draft = JobDraft { durability: Durability::BestEffort, ..JobDraft::new("billing", "tick", "tick") };
         let json = serde_json::to_value(&draft).unwrap();
         assert_eq!(json["durability"], "best_effort");

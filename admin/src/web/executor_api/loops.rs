@@ -2,7 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse};
 use carillon_protocol::{Answer, LoopRenewals, LoopReports, parse_loops};
-use carillon_store::loops::LoopHolder;
+use carillon_store::lease::loops::LoopHolder;
 use serde_json::json;
 
 use super::answer::{answered, refused};

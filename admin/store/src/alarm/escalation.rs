@@ -11,15 +11,16 @@ use crate::error::Result;
 use crate::views::AlarmStore;
 
 /// What ends each kind. The outcome of a run that is `unknown` or `lost` closes its alarm at once (`settle`); here it is
-/// for runs that are deleted. For the other two this is the normal way out. `stuck` names a run and speaks for its job: as
+/// for runs that are deleted. For the others this is the normal way out. `stuck` names a run and speaks for its job: as
 /// long as one flagged run of the job waits, no alarm is raised for a further one, so it stays open. Without a run it is about a shard
 /// (`stalled_shards`).
-const OVER: [&str; 3] = [
+const OVER: [&str; 4] = [
     "kind IN ({alarm.unknown}, {alarm.lost}) AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state IN ({state.unknown}, {state.lost}))",
     "kind = {alarm.stuck} AND run_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state = {state.claimed}) \
      AND NOT EXISTS (SELECT 1 FROM job JOIN run ON run.shard = job.shard AND run.job_id = job.id WHERE job.id = alarm.job_id \
      AND run.state = {state.claimed} AND run.state < {state.final} AND run.flagged_at IS NOT NULL)",
     "kind = {alarm.paused} AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = alarm.job_id AND job.paused_reason IS NOT NULL)",
+    "kind = {alarm.loop} AND NOT EXISTS (SELECT 1 FROM loop_lease WHERE loop_lease.job_id = alarm.job_id AND loop_lease.alarmed_at > 0)",
 ];
 
 pub(crate) static CLOSE_ALARMS: Bulk = Bulk::update(

@@ -34,6 +34,8 @@ struct State {
     jobs: HashSet<i64>,
     paused: HashSet<i64>,
     stuck: HashSet<i64>,
+    /// Jobs whose loops are in trouble.
+    loops: HashSet<i64>,
     running: HashSet<i64>,
     /// The newest success of each job.
     succeeded: HashMap<i64, i64>,
@@ -60,6 +62,7 @@ impl State {
                 // About the scheduler: alarms without a job have the id 0.
                 None => is_quiet && !self.stuck.contains(&0),
             },
+            AlertKind::Loop => item.job_id.is_none_or(|id| !self.loops.contains(&id)),
             AlertKind::LongRunning => item.run_id.is_none_or(|id| !self.running.contains(&id)),
             AlertKind::ExecutorLost => is_quiet || self.executors.contains(&item.subject),
             // A deleted app, or one whose jobs are switched off, misses none.
@@ -127,6 +130,8 @@ impl AlertStore<'_> {
         let text = "SELECT job_id FROM alarm WHERE job_id IN ({ids}) AND open_at > 0 AND kind = {alarm.stuck}";
         let stuck = of(|kind| kind == AlertKind::Stuck).map(|item| item.job_id.unwrap_or(0)).collect::<Vec<_>>();
         state.stuck = self.ids_among(text, &stuck).await?;
+        let text = "SELECT job_id FROM alarm WHERE job_id IN ({ids}) AND open_at > 0 AND kind = {alarm.loop}";
+        state.loops = self.ids_among(text, &jobs(|kind| kind == AlertKind::Loop)).await?;
         let runs: Vec<i64> = of(|kind| kind == AlertKind::LongRunning).filter_map(|item| item.run_id).collect();
         let text = "SELECT id FROM run WHERE id IN ({ids}) AND state IN ({state.sending}, {state.running})";
         state.running = self.ids_among(text, &runs).await?;

@@ -14,7 +14,7 @@ use crate::db::sql::filter::Search;
 use crate::db::sql::template;
 use crate::job::filter::{JobFilter, JobSort};
 use crate::job::{job_row, list as jobs, pause};
-use crate::loops;
+use crate::lease::loops;
 use crate::people::grants::VisibleApps;
 use crate::report::summarize;
 use crate::retention::{prune_rest, prune_runs};
@@ -28,7 +28,7 @@ use crate::run::{adopt, cancel, candidate_sets, claim, expand, follow_up, lock, 
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
-    let bulk: [(&str, &Bulk); 53] = [
+    let bulk: [(&str, &Bulk); 54] = [
         ("to_scan", &poll::TO_SCAN),
         ("overdue", &poll::OVERDUE),
         ("advance", &claim::MOVE_CURSORS),
@@ -82,6 +82,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("release_loops", &loops::RELEASE),
         ("free_loops", &loops::FREE),
         ("loop_ends", &loops::ENDS),
+        ("watched_loops", &loops::WATCHED),
     ];
     let plain: [(&str, &str); 32] = [
         ("due", claim::DUE),

@@ -42,13 +42,14 @@ pub struct Change {
 pub enum VersionRules {
     Known {
         schedule: Box<Schedule>,
+        /// Its instants are recorded.
         enabled: bool,
+        /// An executor fires them by itself, without records.
+        is_local: bool,
         calendars: Calendars,
     },
     /// The definition is on record, and cannot be planned.
-    Broken {
-        enabled: bool,
-    },
+    Broken { enabled: bool },
     /// The records do not reach so far back, it was planned with other time zone data, or a calendar of its is gone.
     Unknown,
 }
@@ -202,7 +203,8 @@ impl JobStore<'_> {
         };
         // The fires of a best-effort job have no records.
         let is_durable = member("durability").as_str() != Some(Durability::BestEffort.as_str());
-        let enabled = member("enabled").as_bool().unwrap_or(false) && is_durable;
+        let is_enabled = member("enabled").as_bool().unwrap_or(false);
+        let (enabled, is_local) = (is_enabled && is_durable, is_enabled && !is_durable);
         let Some(calendars) = self.calendars_then(&draft, &member("calendar_versions")).await? else {
             return Ok(VersionRules::Unknown);
         };
@@ -215,7 +217,8 @@ impl JobStore<'_> {
         let parsed = catch_unwind(AssertUnwindSafe(|| Schedule::parse(&draft, &facts)));
         Ok(match parsed {
             Ok(Ok(schedule)) => {
-                VersionRules::Known { schedule: Box::new(schedule), calendars: calendars.clone(), enabled }
+                let calendars = calendars.clone();
+                VersionRules::Known { schedule: Box::new(schedule), calendars, enabled, is_local }
             }
             _ => VersionRules::Broken { enabled },
         })

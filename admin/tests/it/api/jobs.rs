@@ -18,7 +18,12 @@ fn a_job_is_answered_with_all_its_members() {
             "next_fire_at": "2025-10-09T08:54:10.000Z", "paused_reason": null, "pause": null, "fires_left": null, "revision": 1,
             "created_at": "2025-10-09T08:54:00.400Z", "updated_at": "2025-10-09T08:54:00.400Z"
         });
-        for (member, value) in [("max_concurrent", json!(1)), ("limits", json!([])), ("priority", json!(0))] {
+        for (member, value) in [
+            ("max_concurrent", json!(1)),
+            ("limits", json!([])),
+            ("priority", json!(0)),
+            ("durability", json!("durable")),
+        ] {
             expected[member] = value;
         }
         assert_eq!(made, expected);

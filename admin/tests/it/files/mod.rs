@@ -4,6 +4,7 @@ mod apply;
 mod conflict;
 mod drift;
 mod http;
+mod loops;
 mod policy;
 mod prune;
 mod round_trip;

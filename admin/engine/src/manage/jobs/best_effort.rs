@@ -7,8 +7,6 @@ use crate::engine::Engine;
 use crate::manage::error::Error;
 
 pub(super) struct BestEffortCheck {
-    /// This server takes such jobs.
-    is_taken: bool,
     /// The first job that starts the one that the draft changes.
     starter: Option<i64>,
 }
@@ -20,21 +18,18 @@ impl BestEffortCheck {
             Some(job) => starter_of(engine, job.id).await?,
             None => None,
         };
-        Ok(Self { is_taken: engine.cx.settings.best_effort, starter })
+        Ok(Self { starter })
     }
 
     pub fn errors(&self, draft: &JobDraft) -> Vec<FieldError> {
         if !draft.is_best_effort() {
             return vec![];
         }
-        let refused = (!self.is_taken).then(|| {
-            FieldError::new("durability", "must be `durable`: this server does not take best-effort jobs yet")
-        });
         let started = self.starter.map(|job| {
             let text = format!("job {job} starts this one; a best-effort job fires by its schedule alone");
             FieldError::new("durability", text)
         });
-        refused.into_iter().chain(started).collect()
+        started.into_iter().collect()
     }
 }
 

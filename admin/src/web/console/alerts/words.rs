@@ -5,13 +5,14 @@ use carillon_scheduler::AlertKind;
 use crate::web::page::PageContext;
 
 /// What can be chosen in the form of a rule, in this order.
-pub const KINDS: [AlertKind; 14] = [
+pub const KINDS: [AlertKind; 15] = [
     AlertKind::Failed,
     AlertKind::Unknown,
     AlertKind::Lost,
     AlertKind::Paused,
     AlertKind::Stuck,
     AlertKind::ChildNotStarted,
+    AlertKind::Loop,
     AlertKind::LongRunning,
     AlertKind::Misfire,
     AlertKind::NoExecutor,
@@ -44,6 +45,7 @@ const fn words(kind: AlertKind) -> (&'static str, &'static str) {
         AlertKind::Gap => ("alert-kind-gap", "alert-on-gap"),
         AlertKind::Stuck => ("alert-kind-stuck", "alert-on-stuck"),
         AlertKind::ChildNotStarted => ("alert-kind-child-not-started", "alert-on-child-not-started"),
+        AlertKind::Loop => ("alert-kind-loop", "alert-on-loop"),
         AlertKind::LongRunning => ("alert-kind-long-running", "alert-on-long-running"),
         AlertKind::Misfire => ("alert-kind-misfire", "alert-on-misfire"),
         AlertKind::ExecutorLost => ("alert-kind-executor-lost", "alert-on-executor-lost"),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use carillon_scheduler::{Durability, JobDraft};
-use carillon_store::loops::{Grant, LoopEnd, LoopHolder, LoopLease, Report};
+use carillon_store::lease::loops::{Grant, LoopEnd, LoopHolder, LoopLease, Report};
 use futures_util::future::join_all;
 
 use crate::conformance::fixture::{Fixture, NOW, actor, after, draft, each};

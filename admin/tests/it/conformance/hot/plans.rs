@@ -168,7 +168,7 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "granted_loops" => list(&["5", "1", "x"]),
         "renewed_loops" => [list(&["5", "1"]), plain(&["'b'", "1"]), clock("1")].concat(),
         "free_loops" => [shards(), clock("1")].concat(),
-        "loop_ends" => shards(),
+        "loop_ends" | "watched_loops" => shards(),
         other => panic!("no values for {other}"),
     }
 }
@@ -303,7 +303,7 @@ fn expected(name: &str) -> [&'static str; 3] {
             "loop_lease eq_ref PRIMARY",
         ],
         // PostgreSQL may read the table as a whole.
-        "free_loops" | "loop_ends" => {
+        "free_loops" | "loop_ends" | "watched_loops" => {
             ["SEARCH loop_lease USING INDEX loop_lease_shard (shard=?", "loop_lease", "loop_lease ref loop_lease_shard"]
         }
         "cancel_retries" => ["run USING INDEX run_fire", "Index Scan using run_fire", "run ref run_fire"],
@@ -403,6 +403,7 @@ fn locks(name: &str) -> bool {
         "renewed_loops",
         "free_loops",
         "loop_ends",
+        "watched_loops",
     ]
     .contains(&name)
 }

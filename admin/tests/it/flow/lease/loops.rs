@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use carillon_engine::runtime::Service as _;
-use carillon_scheduler::{Clock as _, Durability, JobDraft, RunState, ScheduleDraft};
-use carillon_store::loops::LoopLease;
+use carillon_scheduler::{AlarmKind, Clock as _, Durability, JobDraft, RunState, ScheduleDraft};
+use carillon_store::alarm::alarms::AlarmFilter;
+use carillon_store::lease::loops::LoopLease;
 use carillon_store::{Actor, Job};
 use carillon_testkit::{RecordingExecutor, Reply};
 use serde_json::{Value, json};
@@ -73,6 +74,7 @@ fn a_loop_goes_to_one_executor_that_takes_loops_and_stays_there_while_it_reports
     });
 }
 
+// covers: 000-18
 #[test]
 fn the_loop_of_a_silent_executor_goes_to_another_one_when_its_lease_is_over() {
     on_node(async |node| {
@@ -181,14 +183,73 @@ fn a_best_effort_job_has_no_runs_and_an_edit_ends_its_grant() {
 }
 
 #[test]
-fn a_best_effort_job_is_refused_when_it_is_saved() {
+fn a_best_effort_job_is_saved_unless_another_job_starts_it() {
     on_node(async |node| {
         let schedule = ScheduleDraft::fixed_rate(1);
         let draft =
             JobDraft { durability: Durability::BestEffort, schedule, ..JobDraft::new("orders", "tick", "handle") };
-        let refused = node.engine.jobs().create(draft, None, &Actor::engine()).await.unwrap_err();
+        let saved = node.engine.jobs().create(draft.clone(), None, &Actor::engine()).await.unwrap();
+        assert_eq!((saved.draft.durability, saved.next_fire_at), (Durability::BestEffort, None));
+        let child = node.job(|_| ()).await;
+        let parent = node.job(|draft| draft.children = vec![child.id]).await;
+        let refused = node.engine.jobs().update(child.id, &draft, None, &Actor::engine()).await.unwrap_err();
         let carillon_engine::Error::Invalid(errors) = refused else { panic!("{refused:?}") };
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        assert_eq!(texts, ["durability: must be `durable`: this server does not take best-effort jobs yet"]);
+        let starts = format!("job {} starts this one; a best-effort job fires by its schedule alone", parent.id);
+        assert_eq!(texts, [format!("durability: {starts}")]);
     });
+}
+
+#[test]
+fn a_loop_without_an_executor_has_one_alarm_until_it_is_reported() {
+    on_node(async |node| {
+        let job = loop_job(node).await;
+        for expected in [0, 0, 1, 1] {
+            look(node).await;
+            assert_eq!(alarms(node, true).await.len(), expected);
+            node.clock.advance(Duration::from_secs(5));
+        }
+        assert_eq!(alarms(node, true).await, ["no executor has reported the loop for 10 s or longer"]);
+        let executor = RecordingExecutor::start().await;
+        announce(node, &executor, "boot-1").await;
+        look(node).await;
+        report(node, "boot-1", &job, 1, 1, false).await;
+        node.clock.advance(Duration::from_millis(LEASE_MS - 1));
+        report(node, "boot-1", &job, 1, 2, false).await;
+        node.clock.advance(Duration::from_millis(1));
+        look(node).await;
+        node.services.alarm_escalator.step().await;
+        assert_eq!(alarms(node, true).await, [""; 0]);
+        assert_eq!(alarms(node, false).await.len(), 1);
+    });
+}
+
+#[test]
+fn a_loop_whose_calls_fail_has_an_alarm_until_one_succeeds() {
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
+        let job = loop_job(node).await;
+        announce(node, &executor, "boot-1").await;
+        look(node).await;
+        for (failures, expected) in [(9, 0), (10, 1), (1, 1), (0, 0)] {
+            let headers = [("XXL-JOB-APPNAME", "orders"), ("Carillon-Boot-Id", "boot-1")];
+            let counters = json!({"failedInRow": failures});
+            let failure = json!({"at": START, "text": "no route"});
+            let body = json!({"loops": [{"jobId": job.id, "epoch": 1, "counters": counters, "lastFailure": failure}]});
+            for _ in 0..2 {
+                assert_eq!(node.post_with("api/loops", &headers, &body).await["code"], 200);
+                node.clock.advance(Duration::from_millis(2_500));
+            }
+            look(node).await;
+            node.services.alarm_escalator.step().await;
+            assert_eq!(alarms(node, true).await.len(), expected, "{failures} in a row");
+        }
+        assert_eq!(alarms(node, false).await, ["10 calls of the loop have failed in a row: no route"]);
+    });
+}
+
+/// The texts of alarms of loops.
+async fn alarms(node: &Node, open: bool) -> Vec<String> {
+    let filter = AlarmFilter { kinds: vec![AlarmKind::Loop], open: Some(open), limit: 10, ..AlarmFilter::default() };
+    node.store.alarms().list(&filter).await.unwrap().items.into_iter().map(|row| row.alarm.text).collect()
 }

@@ -10,7 +10,7 @@ use crate::db::sql::forms::Update;
 use crate::db::sql::list::IDS;
 use crate::error::Result;
 use crate::job::stored_job::Job;
-use crate::loops::lease::{COLUMNS, LoopLease, is_wanted};
+use crate::lease::loops::lease::{COLUMNS, LoopLease, is_wanted};
 use crate::views::LoopStore;
 
 /// In the order of the columns: no executor has it.

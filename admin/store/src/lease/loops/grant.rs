@@ -6,7 +6,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Update;
 use crate::db::sql::list::{ListColumn, long, text};
 use crate::error::Result;
-use crate::loops::lease::LoopLease;
+use crate::lease::loops::lease::LoopLease;
 use crate::views::LoopStore;
 
 /// An executor that is to get a loop.

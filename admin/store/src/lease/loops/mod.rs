@@ -7,6 +7,7 @@ mod grant;
 mod lease;
 mod renew;
 mod stop;
+mod watch;
 
 pub use grant::Grant;
 pub(crate) use grant::{GRANT, GRANTED};
@@ -14,3 +15,5 @@ pub(crate) use lease::{ENDS, FREE};
 pub use lease::{LoopEnd, LoopLease};
 pub use renew::{LoopHolder, Report};
 pub(crate) use renew::{RELEASE, RENEW, RENEWED};
+pub(crate) use watch::WATCHED;
+pub use watch::WatchedLoop;
