@@ -1,5 +1,6 @@
 //! The executor: opens its parts, connects them, and executes runs until the shutdown.
 
+use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
@@ -14,13 +15,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::admin::{AdminClient, Credentials, Heartbeats, Identity, Outbox, OutboxMessage};
 use crate::error::Error;
+use crate::handler::BoxedHandler;
 use crate::job_log::JobLogs;
 use crate::journal::DataDir;
 use crate::journal::{Journal, JournaledRun};
 use crate::lane::Lanes;
+use crate::loops::Loops;
 use crate::map::ItemClient;
-use crate::own_thread::{EndSignals, OwnThread};
 use crate::run::{RecoveredRuns, SeenRuns};
+use crate::server::own_thread::{EndSignals, OwnThread};
 use crate::server::{Admission, Endpoints, RequestCheck, serve};
 use crate::settings::Settings;
 use crate::shutdown::RunningExecutor;
@@ -117,7 +120,8 @@ impl Executor {
         let results = outbox.clone();
         let deliver = move |items| drop(results.send(OutboxMessage::Results(items)));
         let (journal, recovered) = Journal::open(&data_dir.path("journal"), settings.durability, accepted, deliver)?;
-        let mut capabilities = format!("{},{}", headers::CAPABILITY_IDEM, headers::CAPABILITY_BATCH);
+        let mut capabilities =
+            [headers::CAPABILITY_IDEM, headers::CAPABILITY_BATCH, headers::CAPABILITY_LOOP].join(",");
         if settings.takes_signed_requests() {
             capabilities = format!("{capabilities},{}", headers::CAPABILITY_SIGNED);
         }
@@ -188,9 +192,16 @@ impl Executor {
         if self.settings.token.len() < 16 {
             tracing::warn!("the access token is shorter than 16 characters");
         }
-        let lanes =
-            Arc::new(Lanes::new(Arc::clone(&self.seen_runs), self.journal.clone(), self.logs.clone(), handlers));
-        let endpoints = self.endpoints(Arc::clone(&lanes));
+        let lanes = Arc::new(Lanes::new(
+            Arc::clone(&self.seen_runs),
+            self.journal.clone(),
+            self.logs.clone(),
+            handlers.clone(),
+        ));
+        let items = ItemClient::new(Arc::clone(&self.admins), Handle::current());
+        let by_name = Arc::new(self.settings.handlers(&items));
+        let loops = Arc::new(Loops::new(Arc::clone(&by_name), handlers));
+        let endpoints = self.endpoints(by_name, Arc::clone(&lanes), Arc::clone(&loops));
         if let Some(tls) = &self.tls {
             tls.watch();
         }
@@ -218,6 +229,7 @@ impl Executor {
             declaration: std::mem::take(&mut self.settings.program.body),
             stop: CancellationToken::new(),
         });
+        let renewing = Arc::clone(&loops).renew_always(Arc::clone(&self.admins));
         let outbox = Outbox {
             admins: self.admins,
             seen_runs: self.seen_runs,
@@ -229,6 +241,7 @@ impl Executor {
         let server = tokio::spawn(server);
         let mut tasks = JoinSet::new();
         tasks.spawn(outbox.run(self.recovered.unreported));
+        tasks.spawn(renewing);
         tasks.spawn(Arc::clone(&lanes).start_journaled(self.journaled));
         tasks.spawn(self.logs.prune_always(self.settings.log_days));
         let heartbeat_task = tokio::spawn(Arc::clone(&heartbeats).run());
@@ -238,6 +251,7 @@ impl Executor {
             heartbeats,
             heartbeat_task,
             lanes,
+            loops,
             journal: self.journal,
             outbox: self.outbox,
             _tasks: tasks,
@@ -245,8 +259,12 @@ impl Executor {
         })
     }
 
-    fn endpoints(&self, lanes: Arc<Lanes>) -> Endpoints {
-        let items = ItemClient::new(Arc::clone(&self.admins), Handle::current());
+    fn endpoints(
+        &self,
+        handlers: Arc<HashMap<String, Arc<dyn BoxedHandler>>>,
+        lanes: Arc<Lanes>,
+        loops: Arc<Loops>,
+    ) -> Endpoints {
         Endpoints {
             check: RequestCheck::new(
                 self.settings.tokens(),
@@ -256,7 +274,7 @@ impl Executor {
             boot_id: self.handle.boot_id.clone(),
             journal_id: self.journal.id().to_owned(),
             admission: Admission {
-                handlers: self.settings.handlers(&items),
+                handlers,
                 scripts: self.settings.scripts.clone(),
                 lanes,
                 seen_runs: Arc::clone(&self.seen_runs),
@@ -264,6 +282,7 @@ impl Executor {
                 outbox: self.outbox.clone(),
             },
             logs: self.logs.clone(),
+            loops,
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::admin::{Heartbeats, OutboxMessage};
 use crate::journal::DataDir;
 use crate::journal::Journal;
 use crate::lane::{CANCEL_GRACE, Lanes};
+use crate::loops::Loops;
 
 /// Admins may send runs for another second after the deregistration: that is how often they read their executors.
 const LINGER: Duration = Duration::from_secs(1);
@@ -29,6 +30,7 @@ pub(crate) struct RunningExecutor {
     pub(crate) heartbeats: Arc<Heartbeats>,
     pub(crate) heartbeat_task: JoinHandle<()>,
     pub(crate) lanes: Arc<Lanes>,
+    pub(crate) loops: Arc<Loops>,
     pub(crate) journal: Journal,
     pub(crate) outbox: mpsc::UnboundedSender<OutboxMessage>,
     pub(crate) _tasks: JoinSet<()>,
@@ -50,18 +52,22 @@ impl RunningExecutor {
 
     async fn stop(&mut self, grace: Duration) {
         let signalled = Instant::now();
+        self.loops.close(STOPPING);
         // Waits for a heartbeat that is being sent: it must not arrive after the deregistration.
         self.heartbeats.stop.cancel();
         let _ = timeout(DEREGISTER_LIMIT, &mut self.heartbeat_task).await;
         self.heartbeat_task.abort();
         let _ = timeout(DEREGISTER_LIMIT, self.heartbeats.deregister()).await;
+        // After the deregistration: this executor is not chosen again.
+        let _ = timeout(DEREGISTER_LIMIT, self.loops.release(&self.heartbeats.admins)).await;
         sleep(LINGER.min(grace / 10)).await;
         self.lanes.close(STOPPING);
         let left = grace.saturating_sub(signalled.elapsed());
-        if timeout(left, self.lanes.emptied()).await.is_err() {
+        if timeout(left, self.emptied()).await.is_err() {
             self.lanes.cancel_all(INTERRUPTED);
+            self.loops.cancel_calls(INTERRUPTED);
             let limit = CANCEL_GRACE + Duration::from_secs(1);
-            if timeout(limit, self.lanes.emptied()).await.is_err() {
+            if timeout(limit, self.emptied()).await.is_err() {
                 self.lanes.report_unfinished(INTERRUPTED);
             }
         }
@@ -72,9 +78,15 @@ impl RunningExecutor {
         tracing::info!("executor stopped");
     }
 
+    async fn emptied(&self) {
+        self.lanes.emptied().await;
+        self.loops.calls_ended().await;
+    }
+
     /// Ends everything at once.
     pub(crate) async fn end(self) {
         self.lanes.abort();
+        self.loops.abort();
         self.heartbeat_task.abort();
         self.server_handle.stop(false).await;
         self.lanes.close(STOPPING);

@@ -13,6 +13,7 @@ mod m0009_limits;
 mod m0010_declared;
 mod m0011_receipt;
 mod m0012_refused;
+mod m0013_loops;
 mod m0014_objective;
 mod m0015_former_texts;
 mod m0016_secret_params;
@@ -36,6 +37,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0010_declared", statements: m0010_declared::STATEMENTS },
     Step { name: "m0011_receipt", statements: m0011_receipt::STATEMENTS },
     Step { name: "m0012_refused", statements: m0012_refused::STATEMENTS },
+    Step { name: "m0013_loops", statements: m0013_loops::STATEMENTS },
     Step { name: "m0014_objective", statements: m0014_objective::STATEMENTS },
     Step { name: "m0015_former_texts", statements: m0015_former_texts::STATEMENTS },
     Step { name: "m0016_secret_params", statements: m0016_secret_params::STATEMENTS },

@@ -10,6 +10,7 @@ const MEMBERS: [&str; 30] = [
     "catch_up",
     "children",
     "description",
+    "durability",
     "flag_after_seconds",
     "handler",
     "key",

@@ -11,7 +11,6 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::task::TaskTracker;
 
-use crate::app_labels::OTHER;
 use crate::complete::advancer::Advancer;
 use crate::complete::completer::{Completer, SuccessWriter};
 use crate::complete::effects::Effects;
@@ -53,6 +52,8 @@ use crate::lease::hints::{HintListener, HintSender};
 use crate::lease::lock::ShardLock;
 use crate::lease::pending_hints::PendingHints;
 use crate::lease::stalled_shards::StalledShards;
+use crate::loops::granter::LoopGranter;
+use crate::loops::watch::LoopWatch;
 use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
@@ -67,6 +68,7 @@ use crate::manage::limits::costly::CostlyWork;
 use crate::manage::limits::log_turns::LogTurns;
 use crate::manage::run_killer::RunKiller;
 use crate::metrics::Metrics;
+use crate::metrics::app_labels::OTHER;
 use crate::plan::backfill_releaser::{BackfillReleaser, OpenBackfillRuns};
 use crate::plan::due_queue::DueQueue;
 use crate::plan::scan_poller::ScanPoller;
@@ -265,6 +267,10 @@ impl Engine {
             lease_watcher: Arc::new(component!(LeaseEndWatcher { monitor; timers, observed })),
             monitor,
             backfill_releaser: Arc::new(component!(BackfillReleaser { cx, held, wakes, backfill_runs })),
+            loop_granter: Arc::new(component!(LoopGranter {
+                cx, held, clock_guard, jobs, pauses, router, directory, client;
+                refused, wake; watch: LoopWatch::new(cx.clone(), pauses.clone(), jobs.clone())
+            })),
             calendar_follower: Arc::new(component!(CalendarFollower { cx, held, wakes; followed, everything })),
             zone_follower: Arc::new(component!(ZoneFollower { cx, held, wakes; done })),
             gap_auditor: Arc::new(component!(GapAuditor { cx, held, jobs; passed, walk, reported })),

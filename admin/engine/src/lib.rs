@@ -2,7 +2,6 @@
 // A service's step is one future, with those of the database inside: more levels than the default of 128.
 #![recursion_limit = "256"]
 
-mod app_labels;
 mod clock_cache;
 pub(crate) mod complete;
 mod context;
@@ -11,6 +10,7 @@ mod engine;
 pub mod executor;
 mod job_cache;
 pub mod lease;
+pub mod loops;
 pub(crate) mod maintain;
 pub mod manage;
 pub mod metrics;

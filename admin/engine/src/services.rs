@@ -13,6 +13,7 @@ use crate::dispatch::route::refresher::ExecutorRefresher;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::coordinator::LeaseCoordinator;
 use crate::lease::hints::{HintListener, HintSender};
+use crate::loops::granter::LoopGranter;
 use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
@@ -78,6 +79,8 @@ services! {
         monitor: RunMonitor,
         /// When runs of a silent executor are lost, and every second.
         lease_watcher: LeaseEndWatcher,
+        /// When a lease of a loop is over, and every second.
+        loop_granter: LoopGranter,
         /// Every 30 s.
         calendar_follower: CalendarFollower,
         /// Every 30 s.

@@ -27,6 +27,8 @@ words! {
         ChildNotStarted = 9 "child_not_started",
         /// A run has missed the objective of its job: it was not sent within the time after it was due.
         LateStart = 10 "late_start",
+        /// No executor fires the loop of a best-effort job, or its calls fail one after the other.
+        Loop = 11 "loop",
     }
 }
 
@@ -63,6 +65,8 @@ words! {
         ChildNotStarted = 13 "child_not_started",
         /// A run has missed the objective of its job: it was not sent within the time after it was due.
         LateStart = 14 "late_start",
+        /// No executor fires the loop of a best-effort job, or its calls fail one after the other.
+        Loop = 15 "loop",
     }
 }
 
@@ -80,6 +84,7 @@ impl From<AlarmKind> for AlertKind {
             AlarmKind::Stuck => Self::Stuck,
             AlarmKind::ChildNotStarted => Self::ChildNotStarted,
             AlarmKind::LateStart => Self::LateStart,
+            AlarmKind::Loop => Self::Loop,
         }
     }
 }

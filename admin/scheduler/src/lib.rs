@@ -28,8 +28,8 @@ pub use clock::{Clock, ManualClock, Observed, Sample, SystemClock};
 pub use cron::CronSchedule;
 pub use field_error::FieldError;
 pub use job::{
-    BlockStrategy, HttpAuth, HttpDraft, HttpMethod, JobDraft, JobSpec, JobTemplate, Parts, ScriptDraft, ScriptKind,
-    check_key, check_priority, check_split, check_tag, hex_digest, validate_app_name,
+    BlockStrategy, Durability, HttpAuth, HttpDraft, HttpMethod, JobDraft, JobSpec, JobTemplate, Parts, ScriptDraft,
+    ScriptKind, check_key, check_priority, check_split, check_tag, hex_digest, validate_app_name,
 };
 pub use plan::{CatchUp, MisfirePolicy, Plan, PlanInput, SkipReason, Skipped, plan};
 pub use queue::{Entry, Ring};

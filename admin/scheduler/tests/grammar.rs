@@ -7,8 +7,8 @@ use carillon_cron::{CronFields, Dialect, ZONE_NAMES, is_zone};
 use carillon_scheduler::job::limits;
 use carillon_scheduler::zone::ZoneData;
 use carillon_scheduler::{
-    BlockStrategy, CatchUp, ClockChanges, CronSchedule, Excluded, JobDraft, MisfirePolicy, Overlap, RouteStrategy,
-    ScheduleContext, ScheduleDraft, check_key,
+    BlockStrategy, CatchUp, ClockChanges, CronSchedule, Durability, Excluded, JobDraft, KindDraft, MisfirePolicy,
+    Overlap, RouteStrategy, ScheduleContext, ScheduleDraft, check_key,
 };
 
 /// Expression and zone of each vector.
@@ -67,6 +67,7 @@ fn the_words_of_declarations_are_those_of_jobs() {
         ("block", words_of!(BlockStrategy)),
         ("catch_up", words_of!(CatchUp)),
         ("clock_changes", words_of!(ClockChanges)),
+        ("durability", words_of!(Durability)),
         ("misfire", words_of!(MisfirePolicy)),
         ("on_excluded", words_of!(Excluded)),
         ("overlap", words_of!(Overlap)),
@@ -84,6 +85,10 @@ fn the_ranges_of_declarations_are_those_of_jobs() {
         match member {
             "flag_after_seconds" => draft.flag_after_seconds = small,
             "max_concurrent" => (draft.max_concurrent, draft.overlap) = (small, carillon_scheduler::Overlap::Wait),
+            "milliseconds" => {
+                draft.durability = Durability::BestEffort;
+                draft.schedule = KindDraft::FixedPeriod { milliseconds: number }.into();
+            }
             "misfire_limit" => draft.misfire_limit = small,
             "misfire_threshold_seconds" => draft.misfire_threshold_seconds = number,
             "misfire_window_seconds" => draft.misfire_window_seconds = number,

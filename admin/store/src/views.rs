@@ -57,6 +57,8 @@ views! {
     leases -> LeaseStore;
     /// Limits of runs that are at work together, and their slots.
     limits -> LimitStore;
+    /// Leases of the loops that executors fire by themselves.
+    loops -> LoopStore;
     /// Items of runs, their deliveries and outcomes.
     maps -> MapStore;
     /// Accounts, sessions, tokens and sign-ins.

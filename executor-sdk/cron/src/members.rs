@@ -7,6 +7,7 @@ pub const WORDS: &[(&str, &[&str])] = &[
     ("block", &["serial", "discard_later", "cover_early"]),
     ("catch_up", &["all", "latest"]),
     ("clock_changes", &["carillon", "xxl"]),
+    ("durability", &["durable", "best_effort"]),
     ("misfire", &["fire_once", "skip", "fire_all", "fire_within"]),
     ("on_excluded", &["skip", "next_working_day"]),
     ("overlap", &["allow", "skip", "wait", "cancel"]),
@@ -35,6 +36,8 @@ pub const WORDS: &[(&str, &[&str])] = &[
 pub const NUMBERS: &[(&str, RangeInclusive<i64>)] = &[
     ("flag_after_seconds", 0..=86_400),
     ("max_concurrent", 1..=1_000),
+    // The period of a fixed rate of a best-effort job, in place of `seconds`.
+    ("milliseconds", 50..=3_600_000),
     ("misfire_limit", 1..=1_000),
     ("misfire_threshold_seconds", 1..=86_400),
     ("misfire_window_seconds", 1..=86_400),
@@ -74,7 +77,11 @@ pub fn check_number(member: &str, number: i64) -> Result<(), String> {
     let range = NUMBERS.iter().find(|(name, _)| *name == member).map(|(_, range)| range);
     match range {
         Some(range) if !range.contains(&number) => {
-            let unit = if member.ends_with("seconds") { " seconds" } else { "" };
+            let unit = match member {
+                "milliseconds" => " milliseconds",
+                member if member.ends_with("seconds") => " seconds",
+                _ => "",
+            };
             Err(format!("{number} is not allowed; {} to {}{unit}", range.start(), range.end()))
         }
         _ => Ok(()),
@@ -129,9 +136,26 @@ pub fn seconds(text: &str) -> Result<i64, String> {
     number.checked_mul(unit).ok_or_else(wrong)
 }
 
+/// The milliseconds of a duration such as `50ms`; `None`: it has another unit.
+///
+/// # Errors
+/// There is no number before the unit.
+pub fn milliseconds(text: &str) -> Option<Result<i64, String>> {
+    let digits = text.trim().strip_suffix("ms")?.trim_end();
+    let number = digits.parse().ok().filter(|number: &i64| *number >= 0);
+    Some(number.ok_or_else(|| format!("`{text:.64}` is not a duration; write a number and ms, such as \"50ms\"")))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{check_key, check_number, check_word, seconds};
+    use super::{check_key, check_number, check_word, milliseconds, seconds};
+
+    #[test]
+    fn short_periods_are_in_milliseconds() {
+        assert_eq!((milliseconds(" 50 ms"), milliseconds("50s")), (Some(Ok(50)), None));
+        assert!(milliseconds("-1ms").is_some_and(|number| number.is_err()));
+        assert_eq!(check_number("milliseconds", 49), Err("49 is not allowed; 50 to 3600000 milliseconds".to_owned()));
+    }
 
     #[test]
     fn durations_have_one_unit() {

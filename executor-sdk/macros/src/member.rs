@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use carillon_cron::members::{check_key, check_number, check_text, check_word, seconds};
+use carillon_cron::members::{check_key, check_number, check_text, check_word, milliseconds, seconds};
 use carillon_cron::{CronFields, Dialect, is_zone};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -20,6 +20,8 @@ enum Kind {
     Number,
     /// A duration, by the range of this member of a job.
     Seconds(&'static str),
+    /// A duration of seconds and more, or of milliseconds.
+    Period,
     Texts,
     Cron(Dialect),
     Zone,
@@ -39,7 +41,8 @@ const MEMBERS: &[(&str, Kind)] = &[
     ("cron", Kind::Cron(Dialect::Quartz)),
     ("delay", Kind::Seconds("seconds")),
     ("description", Kind::Text("description")),
-    ("every", Kind::Seconds("seconds")),
+    ("durability", Kind::Word),
+    ("every", Kind::Period),
     ("flag_after", Kind::Seconds("flag_after_seconds")),
     ("handler", Kind::Text("handler")),
     ("limits", Kind::Texts),
@@ -90,6 +93,7 @@ pub fn call(name: &Ident, value: &Expr, is_strict: bool) -> Result<TokenStream, 
         Kind::Cron(dialect) => checked_text(value, |text| check_cron(*dialect, is_strict, text))?,
         Kind::Number => number(&member, value)?,
         Kind::Seconds(member) => duration(value, |seconds| check_number(member, seconds))?,
+        Kind::Period => period(value)?,
         Kind::Texts => texts(value)?,
         Kind::Parts if matches!(value, Expr::Array(_)) => {
             let texts = texts(value)?;
@@ -180,6 +184,18 @@ fn duration(value: &Expr, check: impl Fn(i64) -> Result<(), String>) -> Result<T
     check(seconds).map_err(wrong)?;
     let seconds = seconds.unsigned_abs();
     Ok(quote!(::core::time::Duration::from_secs(#seconds)))
+}
+
+fn period(value: &Expr) -> Result<TokenStream, Error> {
+    let given = text(value).ok();
+    let Some((text, number)) = given.and_then(|text| milliseconds(&text.value()).map(|number| (text, number))) else {
+        return duration(value, |seconds| check_number("seconds", seconds));
+    };
+    let wrong = |problem| Error::new(text.span(), problem);
+    let number = number.map_err(wrong)?;
+    check_number("milliseconds", number).map_err(wrong)?;
+    let number = number.unsigned_abs();
+    Ok(quote!(::core::time::Duration::from_millis(#number)))
 }
 
 fn texts(value: &Expr) -> Result<TokenStream, Error> {

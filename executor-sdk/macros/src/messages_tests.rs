@@ -28,6 +28,7 @@ fn a_wrong_schedule_is_a_compile_error() {
         (r#"every = "10""#, "`10` is not a duration; write a number and s, m, h or d, such as \"90s\" or \"5m\""),
         ("every = 10", "must be a duration in quotes, such as \"90s\""),
         (r#"every = "0s""#, "0 is not allowed; 1 to 31536000 seconds"),
+        (r#"every = "10ms""#, "10 is not allowed; 50 to 3600000 milliseconds"),
         (
             r#"cron = "0 0 9 * * *", clock_changes = "xxl""#,
             "day-of-month and day-of-week fields (4 and 6): exactly one of them must be `?`, such as `0 0 9 ? * MON` \

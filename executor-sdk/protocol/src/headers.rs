@@ -57,6 +57,8 @@ pub const SIGNATURE: &str = "Carillon-Signature";
 pub const CAPABILITY_IDEM: &str = "idem";
 /// The capability to take several runs in one request, `POST /runs`; see [`RunBatch`](crate::RunBatch).
 pub const CAPABILITY_BATCH: &str = "batch";
+/// The capability to fire a job by itself, `POST /loop`; see [`LoopGrant`](crate::LoopGrant).
+pub const CAPABILITY_LOOP: &str = "loop";
 /// The executor sends no access token and takes none: its requests, and those to it, are signed.
 pub const CAPABILITY_SIGNED: &str = "signed";
 /// Begins the capability to run scripts of a type: `script:shell` stands for `GLUE_SHELL`.

@@ -10,6 +10,7 @@ mod declaration;
 pub mod headers;
 mod lenient;
 mod log;
+mod loops;
 mod map;
 mod members;
 mod nonce_memory;
@@ -28,6 +29,10 @@ pub use declaration::{
     ASKS_FOR_DECLARATION, Declaration, DeclarePolicy, DeclaredJob, MAX_DECLARATION_BYTES, parse_declaration,
 };
 pub use log::{LogAnswer, LogPage, LogRequest, parse_cut_log_page, parse_log_page};
+pub use loops::{
+    LOOP_LATENESS_MS, LoopCounters, LoopFailure, LoopGrant, LoopHistory, LoopRef, LoopRenewals, LoopReport,
+    LoopReports, LoopRun, LoopStop, LoopTiming, MAX_LOOP_REPORT_BYTES, MAX_LOOP_TEXT_BYTES, RenewedLoop, parse_loops,
+};
 pub use map::{
     DeliveredItem, Delivery, ItemQuery, ItemResult, ItemResults, MAX_ITEM_BYTES, MAX_ITEM_RESULT_BYTES, MAX_MAP_ITEMS,
     MAX_PAGE_BYTES, MAX_PAGE_ITEMS, MapPage, MappedItem, Reduction, parse_items,

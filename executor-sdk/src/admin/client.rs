@@ -83,11 +83,21 @@ impl AdminClient {
     /// # Errors
     /// The reason of each admin, if none accepts.
     pub(crate) async fn post(&self, path: &str, body: Vec<u8>) -> Result<Option<String>, PostError> {
+        self.post_within(path, body, REQUEST_LIMIT).await
+    }
+
+    /// The same, with a limit of time for each admin.
+    pub(crate) async fn post_within(
+        &self,
+        path: &str,
+        body: Vec<u8>,
+        limit: Duration,
+    ) -> Result<Option<String>, PostError> {
         let first = self.preferred.load(Ordering::Relaxed);
         let mut failure = PostError::default();
         for step in 0..self.bases.len() {
             let index = (first + step) % self.bases.len();
-            match self.post_to(&self.bases[index], path, body.clone()).await {
+            match self.post_to(&self.bases[index], path, body.clone(), limit).await {
                 Ok(payload) => {
                     self.preferred.store(index, Ordering::Relaxed);
                     return Ok(payload);
@@ -99,10 +109,10 @@ impl AdminClient {
     }
 
     /// With the next access token if the admin refuses one.
-    async fn post_to(&self, base: &str, path: &str, body: Vec<u8>) -> Result<Option<String>, Problem> {
+    async fn post_to(&self, base: &str, path: &str, body: Vec<u8>, limit: Duration) -> Result<Option<String>, Problem> {
         let mut refusal = Problem::WrongToken(String::new());
         for index in self.credentials.order(path.starts_with(REGISTRY_PATHS)) {
-            match self.post_with(index, base, path, body.clone()).await {
+            match self.post_with(index, base, path, body.clone(), limit).await {
                 Ok(payload) => {
                     self.credentials.set_accepted(index);
                     return Ok(payload);
@@ -114,11 +124,18 @@ impl AdminClient {
         Err(refusal)
     }
 
-    async fn post_with(&self, index: usize, base: &str, path: &str, body: Vec<u8>) -> Result<Option<String>, Problem> {
+    async fn post_with(
+        &self,
+        index: usize,
+        base: &str,
+        path: &str,
+        body: Vec<u8>,
+        limit: Duration,
+    ) -> Result<Option<String>, Problem> {
         let unclear = |error: reqwest::Error| Problem::Unclear(root_cause(&error));
         let (name, credential) = self.credentials.header(index, path, &self.headers, &body);
         let request = self.http.post(join_url(base, path)).headers(self.headers.clone()).header(name, credential);
-        let request = request.body(body);
+        let request = request.body(body).timeout(limit);
         let answer = request.send().await.map_err(unclear)?;
         let status = answer.status().as_u16();
         let body = answer.bytes().await.map_err(unclear)?;

@@ -134,10 +134,15 @@ impl Declaration {
         self.with_schedule("clock_changes", policy, check_word("clock_changes", policy))
     }
 
-    /// Fires in this period of whole seconds, up to a year.
+    /// Fires in this period of whole seconds, up to a year; of a job whose durability is `best_effort` also of 50 ms to an hour.
     #[must_use]
     pub fn every(self, period: Duration) -> Self {
-        self.with_period("fixed_rate", period)
+        if period.subsec_nanos() == 0 || !period.subsec_nanos().is_multiple_of(1_000_000) {
+            return self.with_period("fixed_rate", period);
+        }
+        let milliseconds = i64::try_from(period.as_millis()).unwrap_or(i64::MAX);
+        let checked = check_number("milliseconds", milliseconds);
+        self.with_kind("fixed_rate").with_schedule("milliseconds", milliseconds, checked)
     }
 
     /// Fires this time after the end of the run before, in whole seconds, up to a year.
@@ -267,6 +272,8 @@ members! {
     owner(text: &str) => "owner", text, check_text("owner", text);
     /// The text that its runs get as parameters; for a handler with a type of parameters it is JSON.
     params(text: &str) => "params", text, Ok(());
+    /// How much of the fires is recorded: `durable` (each is a run), or `best_effort` (one executor fires the job by itself).
+    durability(rule: &str) => "durability", rule, check_word("durability", rule);
     /// How many times a failed run is tried again, up to 100. Default: not at all.
     retries(number: u32) => "retries", number, check_number("retries", number.into());
     /// The time after which a run is cancelled, in whole seconds, up to 7 days; zero: never.

@@ -21,12 +21,19 @@ const TRUNCATED: &str = "truncated: the log of a run ends at 16 MiB\n";
 
 /// The log of one run.
 pub(crate) struct RunLog {
-    /// Without a folder, lines go to standard output.
-    logs: Option<JobLogs>,
+    sink: Sink,
     due_at: i64,
     log_id: i64,
     handler: String,
     state: Mutex<State>,
+}
+
+/// Where lines go.
+enum Sink {
+    Files(JobLogs),
+    Stdout,
+    /// To `tracing`, as events of the level debug.
+    Events,
 }
 
 #[derive(Default)]
@@ -40,23 +47,32 @@ struct State {
 impl JobLogs {
     /// The log of a run; its file is created by the first write.
     pub(crate) fn open(&self, request: &RunRequest) -> RunLog {
-        RunLog::new(Some(self.clone()), request)
+        RunLog::new(Sink::Files(self.clone()), request)
     }
 }
 
 impl RunLog {
     /// A log on standard output, for tests of handlers.
     pub(crate) fn to_stdout(request: &RunRequest) -> Self {
-        Self::new(None, request)
+        Self::new(Sink::Stdout, request)
     }
 
-    fn new(logs: Option<JobLogs>, request: &RunRequest) -> Self {
+    /// The log of a call that is not recorded by itself.
+    pub(crate) fn to_events(request: &RunRequest) -> Self {
+        Self::new(Sink::Events, request)
+    }
+
+    fn new(sink: Sink, request: &RunRequest) -> Self {
         let (due_at, log_id, handler) = (request.log_date_time, request.log_id, request.handler.clone());
-        Self { logs, due_at, log_id, handler, state: Mutex::default() }
+        Self { sink, due_at, log_id, handler, state: Mutex::default() }
     }
 
     /// Appends a text as one or more lines, in one write.
     pub(crate) fn write(&self, text: &str) {
+        if matches!(self.sink, Sink::Events) {
+            tracing::debug!(handler = self.handler, "{text}");
+            return;
+        }
         let mut state = self.state.lock();
         if state.ended {
             return;
@@ -64,7 +80,7 @@ impl RunLog {
         let stamp = DateTime::from_timestamp_millis(wall_clock::now_ms()).unwrap_or_default();
         let mut lines = head(stamp, &self.handler);
         push_visible(&mut lines, text);
-        let Some(logs) = &self.logs else {
+        let Sink::Files(logs) = &self.sink else {
             print!("{lines}");
             return;
         };

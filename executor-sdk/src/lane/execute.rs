@@ -16,7 +16,7 @@ use crate::run::Run;
 pub(crate) const CANCEL_GRACE: Duration = Duration::from_secs(5);
 
 /// Calls the handler and waits until it ends, is cancelled, or its time is up.
-pub(super) async fn execute(run: &Run, handler: &dyn BoxedHandler, ctx: JobContext) -> CallbackItem {
+pub(crate) async fn execute(run: &Run, handler: &dyn BoxedHandler, ctx: JobContext) -> CallbackItem {
     if let Some(reason) = run.cancel_reason() {
         return run.not_executed(reason);
     }

@@ -3,5 +3,5 @@
 mod execute;
 mod lane;
 
-pub(crate) use execute::CANCEL_GRACE;
+pub(crate) use execute::{CANCEL_GRACE, execute};
 pub(crate) use lane::{EnqueueResult, Lanes};

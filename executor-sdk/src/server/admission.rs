@@ -30,7 +30,7 @@ pub(super) enum Reply {
 }
 
 pub(crate) struct Admission {
-    pub(crate) handlers: HashMap<String, Arc<dyn BoxedHandler>>,
+    pub(crate) handlers: Arc<HashMap<String, Arc<dyn BoxedHandler>>>,
     /// Empty if this executor takes no scripts.
     pub(crate) scripts: BTreeMap<ScriptType, Arc<dyn BoxedHandler>>,
     pub(crate) lanes: Arc<Lanes>,

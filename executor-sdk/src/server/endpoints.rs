@@ -9,17 +9,19 @@ use actix_web::web::{self, Bytes, Data, PayloadConfig};
 use actix_web::{App, FromRequest, HttpRequest, HttpResponse, Route};
 use carillon_listener::{Connection, ServeOptions, paced};
 use carillon_protocol::{
-    Answer, BatchAnswer, BatchRun, FAILURE, JobRef, LogRequest, MAX_BATCH_RUNS, OTHER_JOURNAL, RunAnswer, RunBatch,
-    RunRequest, SUCCESS, headers,
+    Answer, BatchAnswer, BatchRun, FAILURE, JobRef, LogRequest, LoopGrant, LoopRef, LoopStop, MAX_BATCH_RUNS,
+    OTHER_JOURNAL, RunAnswer, RunBatch, RunRequest, SUCCESS, headers,
 };
 use futures_util::future::{LocalBoxFuture, join_all};
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 
 use super::admission::{Admission, Reply};
 use super::request_check::RequestCheck;
 use crate::job_log::JobLogs;
 use crate::journal::{CompletionSink, Completions, Journal};
+use crate::loops::Loops;
 use crate::run::{Phase, RunMeta, wall_clock};
 
 /// Bytes of a body of `/run`, as in Java; all others are small.
@@ -34,6 +36,7 @@ pub(crate) struct Endpoints {
     pub(crate) journal_id: String,
     pub(crate) admission: Admission,
     pub(crate) logs: JobLogs,
+    pub(crate) loops: Arc<Loops>,
 }
 
 /// The HTTP server; it serves while the returned future is polled.
@@ -51,6 +54,9 @@ pub(crate) fn serve(
             .service(run_resource("/run", web::post().to(run)))
             .service(run_resource("/trigger", web::post().to(run)))
             .service(run_resource("/runs", web::post().to(run_batch)))
+            .service(run_resource("/loop", web::post().to(start_loop)))
+            .route("/loop/stop", web::post().to(stop_loop))
+            .route("/loop/recent", web::post().to(recent_calls))
             .route("/beat", web::post().to(beat))
             .route("/idleBeat", web::post().to(idle_beat))
             .route("/kill", web::post().to(kill))
@@ -235,6 +241,34 @@ async fn kill(
         (true, _) => Answer::ok(),
         (false, Some(_)) => Answer::ok().with_msg("the run is not here any more."),
         (false, None) => Answer::ok().with_msg("job thread already killed."),
+    }))
+}
+
+async fn start_loop(body: AuthenticatedBody, endpoints: Data<Endpoints>) -> Result<HttpResponse, actix_web::Error> {
+    let grant: LoopGrant = body.parse()?;
+    Ok(answer(match endpoints.loops.start(grant) {
+        Ok(()) => Answer::ok(),
+        Err(reason) => Answer::fail(reason),
+    }))
+}
+
+/// Confirms that the loop fires no more; its last report is the payload.
+async fn stop_loop(body: AuthenticatedBody, endpoints: Data<Endpoints>) -> Result<HttpResponse, actix_web::Error> {
+    let stop: LoopStop = body.parse()?;
+    if stop.boot_id != endpoints.boot_id {
+        return Ok(answer(Answer::fail("the loop is of another start of this executor")));
+    }
+    Ok(answer(match endpoints.loops.stop(stop.job_id, stop.epoch) {
+        Some(report) => Answer::ok_with(json!(report)),
+        None => Answer::ok().with_msg("the loop is not here any more."),
+    }))
+}
+
+async fn recent_calls(body: AuthenticatedBody, endpoints: Data<Endpoints>) -> Result<HttpResponse, actix_web::Error> {
+    let job: LoopRef = body.parse()?;
+    Ok(answer(match endpoints.loops.history(job.job_id) {
+        Some(history) => Answer::ok_with(json!(history)),
+        None => Answer::fail("the loop is not here any more."),
     }))
 }
 

@@ -2,6 +2,7 @@
 
 mod admission;
 mod endpoints;
+pub(crate) mod own_thread;
 mod request_check;
 
 pub(crate) use admission::Admission;

@@ -39,7 +39,7 @@ async fn a_run_goes_from_request_to_callback() {
             (headers::TOKEN, worker.token.as_str()),
             (headers::APP, "tests"),
             (headers::BOOT_ID, worker.handle.boot_id()),
-            (headers::CAPABILITIES, "idem,batch"),
+            (headers::CAPABILITIES, "idem,batch,loop"),
             ("content-type", "application/json"),
         ] {
             assert_eq!(call.header(name).unwrap(), value, "{}", call.path);
@@ -53,7 +53,9 @@ async fn requests_without_the_token_are_refused() {
     let mut worker = Worker::start(&admin, &data).await;
     for wrong in [String::new(), new_token(), worker.token[1..].to_owned()] {
         worker.token = wrong;
-        for path in ["/run", "/runs", "/trigger", "/beat", "/idleBeat", "/kill", "/log"] {
+        for path in
+            ["/run", "/runs", "/trigger", "/beat", "/idleBeat", "/kill", "/log", "/loop", "/loop/stop", "/loop/recent"]
+        {
             let body = serde_json::to_value(run(1, "ok")).unwrap();
             let answer = worker.post(path, &body, &[]).await;
             assert_eq!((answer.code(), answer.msg()), (500, "The access token is wrong."));

@@ -63,7 +63,7 @@ async fn a_signing_executor_sends_no_token() {
     let key = SigningKey::new(&worker.token);
     for call in &calls {
         assert_eq!(call.header(headers::TOKEN), None, "{}", call.path);
-        assert_eq!(call.header(headers::CAPABILITIES), Some("idem,batch,signed"));
+        assert_eq!(call.header(headers::CAPABILITIES), Some("idem,batch,loop,signed"));
         let signature = Signature::parse(call.header(headers::SIGNATURE).unwrap().as_bytes()).unwrap();
         let names = [headers::APP, headers::BOOT_ID, headers::JOURNAL_ID, headers::CAPABILITIES];
         let all = names.iter().map(|name| (*name, call.header(name).unwrap().as_bytes()));

@@ -14,6 +14,7 @@ mod endings;
 mod examples;
 mod killed;
 mod logs;
+mod loops;
 mod map;
 mod refused;
 mod restart;

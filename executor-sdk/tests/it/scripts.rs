@@ -37,7 +37,7 @@ async fn announced_types_are_run_and_others_refused() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = script_worker(&admin, &data).await;
     let calls = admin.calls();
-    assert_eq!(calls[0].header(headers::CAPABILITIES), Some("idem,batch,script:shell,script:php"));
+    assert_eq!(calls[0].header(headers::CAPABILITIES), Some("idem,batch,loop,script:shell,script:php"));
 
     assert_eq!(worker.run(&script(1, "echo", 5)).await.code(), 200);
     let item = admin.result(1).await;

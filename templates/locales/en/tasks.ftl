@@ -26,6 +26,7 @@ task-limits = Limits of runs
 task-resolve = Runs without an answer
 task-monitor = Runs at executors
 task-lease-ends = Ends of executors' leases
+task-loops = Loops of executors
 task-flag-overdue = Overdue runs
 task-watch-starts = Objectives of jobs
 task-escalate = Open alarms

@@ -23,6 +23,7 @@ task-limits = 运行数量限制
 task-resolve = 未答复的运行
 task-monitor = 执行器上的运行
 task-lease-ends = 执行器租约的到期
+task-loops = 执行器的循环
 task-flag-overdue = 逾期的运行
 task-watch-starts = 任务的目标
 task-escalate = 未关闭的报警

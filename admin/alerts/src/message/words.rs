@@ -16,6 +16,7 @@ pub const fn happened(kind: AlertKind) -> &'static str {
         AlertKind::Stuck => "happened-stuck",
         AlertKind::ChildNotStarted => "happened-child-not-started",
         AlertKind::LateStart => "happened-late-start",
+        AlertKind::Loop => "happened-loop",
         AlertKind::LongRunning => "happened-long-running",
         AlertKind::Misfire => "happened-misfire",
         AlertKind::ExecutorLost => "happened-executor-lost",

@@ -190,6 +190,46 @@ impl ExecutorClient {
         of_run(call.map(|call| call.timeout(limit)), 0).await
     }
 
+    /// Gives the executor a loop.
+    pub async fn start_loop(&self, address: &str, app: &str, grant: &wire::LoopGrant) -> Outcome {
+        of_run(self.post(address, "loop", app, grant).await, 0).await
+    }
+
+    /// Ends a loop there, and answers its last report as JSON; None: it was not there any more.
+    ///
+    /// # Errors
+    /// The executor has not confirmed it.
+    pub async fn stop_loop(&self, address: &str, app: &str, of: &wire::LoopStop) -> Result<Option<String>, String> {
+        let call = self.post(address, "loop/stop", app, of).await.map_err(Outcome::into_reason)?;
+        let answered = outcome::exchange(call, outcome::ANSWER_LIMIT).await.map_err(Outcome::into_reason)?;
+        match wire::parse_answer(answered.status, &answered.body) {
+            wire::Verdict::Accepted { content, .. } => Ok(content),
+            wire::Verdict::Refused { message, .. } => Err(message),
+            wire::Verdict::Unclear { why } => Err(why),
+        }
+    }
+
+    /// What the executor remembers of the last calls of a loop. Waits at most `limit`.
+    ///
+    /// # Errors
+    /// It does not answer, or has not got the loop.
+    pub async fn loop_history(
+        &self,
+        address: &str,
+        app: &str,
+        job_id: i32,
+        limit: Duration,
+    ) -> Result<wire::LoopHistory, String> {
+        let of = wire::LoopRef { job_id };
+        let call = self.post(address, "loop/recent", app, &of).await.map_err(Outcome::into_reason)?.timeout(limit);
+        let answered = outcome::exchange(call, outcome::ANSWER_LIMIT).await.map_err(Outcome::into_reason)?;
+        match wire::parse_answer(answered.status, &answered.body) {
+            wire::Verdict::Accepted { content, .. } => wire::parse_loops(content.unwrap_or_default().as_bytes()),
+            wire::Verdict::Refused { message, .. } => Err(message),
+            wire::Verdict::Unclear { why } => Err(why),
+        }
+    }
+
     /// The log from line `from`. `due_at` must be the `logDateTime` of the run's request: executors find the file by it.
     pub async fn read_log(
         &self,

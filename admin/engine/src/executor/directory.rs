@@ -35,6 +35,8 @@ pub struct RegisteredExecutor {
     pub keeps_a_journal: bool,
     /// It takes several runs in one request.
     pub takes_batches: bool,
+    /// It fires jobs by itself.
+    pub takes_loops: bool,
     /// The languages of the scripts that it runs.
     scripts: Vec<ScriptKind>,
 }
@@ -50,6 +52,7 @@ impl RegisteredExecutor {
             weight: executor.weight(),
             keeps_a_journal: executor.has(headers::CAPABILITY_IDEM),
             takes_batches: executor.has(headers::CAPABILITY_BATCH),
+            takes_loops: executor.has(headers::CAPABILITY_LOOP) && executor.boot_id.is_some(),
             executor,
         }
     }

@@ -39,6 +39,12 @@ impl Backfills<'_> {
             return Err(Error::field("to", "must not lie in the future: what is still to come is the schedule's"));
         }
         let job = engine.jobs().get(range.job_id).await?;
+        if job.draft.is_best_effort() {
+            return Err(Error::field(
+                "schedule",
+                "the fires of a best-effort job are not recorded, so none can be missing",
+            ));
+        }
         let schedule = job.schedule().map_err(|error| Error::Invalid(vec![error]))?;
         if schedule.is_delay() {
             let text = "a fixed delay has no instants of its own: they depend on the ends of its runs";

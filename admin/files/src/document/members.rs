@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 use crate::yaml::{Content, Node};
 
 /// The members that are numbers, beside those that are called `…_seconds`.
-const NUMBERS: [&str; 10] = [
+const NUMBERS: [&str; 11] = [
     "max",
     "max_concurrent",
     "max_fires",
+    "milliseconds",
     "misfire_limit",
     "overlap_queue",
     "parts",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use carillon_scheduler::{JobDraft, KindDraft, ScriptDraft};
+use carillon_scheduler::{JobDraft, ScriptDraft};
 use serde_json::{Map, Value, json};
 
 use super::change::{AppChange, Change, JobChange, LimitChange, Plan};
@@ -175,7 +175,7 @@ fn completed(entry: &JobEntry, live: &LiveJob) -> JobEntry {
         entry.draft.enabled = live.draft.enabled;
     }
     let (own, there) = (&mut entry.draft.schedule, &live.draft.schedule);
-    let is_same_rate = matches!(own.kind, KindDraft::FixedRate { .. }) && own.kind == there.kind;
+    let is_same_rate = own.kind.is_rate() && own.kind == there.kind;
     if own.anchor_at.is_none() && is_same_rate {
         own.anchor_at = there.anchor_at;
     }

@@ -99,6 +99,9 @@ fn row(job: &Job, known: &Known<'_>) -> Result<Row, String> {
     if draft.http.is_some() {
         return Err("HTTP request".to_owned());
     }
+    if draft.is_best_effort() {
+        return Err("durability best_effort".to_owned());
+    }
     let (schedule_type, schedule_conf) = schedule(&job.full_schedule(), zone)?;
     let route = word_for(&ROUTES, &draft.route).ok_or_else(|| format!("route {}", draft.route.as_str()))?;
     if !draft.route_labels.is_empty() {

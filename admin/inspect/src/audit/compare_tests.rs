@@ -22,6 +22,7 @@ fn era(from: i64, to: Option<i64>, seconds: i64, action: &str) -> Era {
         schedule: Box::new(schedule(seconds)),
         calendars: Default::default(),
         enabled: !matches!(action, "disable" | "pause"),
+        is_local: false,
     };
     let to = to.map(|to| T + to * 1000);
     let version = DefinitionVersion { from: at, to, begun_by: Some(change), revision: Some(1), rules };

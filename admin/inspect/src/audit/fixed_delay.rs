@@ -97,6 +97,7 @@ mod tests {
             schedule: Box::new(Schedule::parse(&draft, &facts).unwrap()),
             calendars: Default::default(),
             enabled,
+            is_local: false,
         };
         let version = DefinitionVersion { from: T + from * 1000, to: None, begun_by: None, revision: None, rules };
         Era { version, kept: None, limit: None }

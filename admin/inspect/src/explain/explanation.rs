@@ -15,6 +15,14 @@ use carillon_store::{Job, Misfire, RunFilter, RunParams, RunView, Store, Visible
 
 use crate::explain::neighbours::AdjacentFires;
 
+/// A grant of a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalGrant {
+    pub epoch: i64,
+    /// Of the executor.
+    pub address: String,
+}
+
 /// What is known of an instant.
 #[derive(Clone, Debug)]
 pub struct Explanation {
@@ -35,6 +43,8 @@ pub struct Explanation {
     pub nearby: AdjacentFires,
     /// The range of skipped instants that it lies in.
     pub misfire: Option<Misfire>,
+    /// The loop that it was fired in; None: it was not, or the loop has had another grant since.
+    pub local: Option<LocalGrant>,
     /// Its runs, by schedule first and then by backfill; parts and attempts in their order. Without any: the runs that were
     /// started at exactly that time by hand, over the API or by a parent job, among the newest runs of all jobs
     /// ([`SEARCHED_RUN_IDS`](carillon_store::run::view::filter::SEARCHED_RUN_IDS)): there is no index by time. Those of before the
@@ -69,6 +79,8 @@ pub enum Verdict {
     BeforeJob,
     /// Fires are counted from the ends of runs.
     FixedDelay,
+    /// An executor fires it by itself, and it is not recorded singly.
+    Local,
     /// It is an instant without a record, for this reason.
     Missing(GapReason),
 }
@@ -84,13 +96,14 @@ impl Verdict {
             Self::Invalid => "invalid",
             Self::BeforeJob => "before_job",
             Self::FixedDelay => "fixed_delay",
+            Self::Local => "local",
             Self::Missing(reason) => reason.as_str(),
         }
     }
 }
 
 /// Every word of a verdict.
-pub const VERDICTS: [&str; 16] = [
+pub const VERDICTS: [&str; 17] = [
     "recorded",
     "skipped",
     "no_instant",
@@ -98,6 +111,7 @@ pub const VERDICTS: [&str; 16] = [
     "invalid",
     "before_job",
     "fixed_delay",
+    "local",
     "unexplained",
     "edited",
     "disabled",
@@ -136,6 +150,7 @@ pub async fn explain(
         begun_by: None,
         nearby: AdjacentFires::default(),
         misfire: None,
+        local: None,
         runs,
     };
     let Some(input) = AuditInput::read(store, job_id, at - 1, at).await? else {
@@ -156,16 +171,28 @@ pub async fn explain(
         Some(_) if nearby.is_instant => Verdict::Skipped,
         _ => unrecorded(&input, era, &nearby, at),
     };
+    let local = match verdict {
+        Verdict::Local => local_grant(store, job_id, at).await?,
+        _ => None,
+    };
     Ok(Some(Explanation {
         job,
         start_within_seconds: input.job.draft.start_within_seconds,
         verdict,
+        local,
         revision: era.and_then(|era| era.revision),
         begun_by: era.and_then(|era| era.begun_by.clone()),
         nearby,
         misfire: misfire.filter(|_| verdict == Verdict::Skipped),
         ..records
     }))
+}
+
+/// The grant under which an executor fired the job at that time, if it is the last one and has been reported since.
+async fn local_grant(store: &Store, job_id: i64, at: Millis) -> store::Result<Option<LocalGrant>> {
+    let Some(lease) = store.loops().get(job_id).await? else { return Ok(None) };
+    let has_time = !lease.is_stopped && (lease.granted_at..=lease.reported_at).contains(&at);
+    Ok(has_time.then_some(LocalGrant { epoch: lease.epoch, address: lease.address }))
 }
 
 /// Whether the job belonged to an app then that is not visible, as far as its history tells.
@@ -249,6 +276,9 @@ fn unrecorded(input: &AuditInput, era: Option<&DefinitionVersion>, nearby: &Adja
     match &era.rules {
         VersionRules::Unknown => Verdict::Missing(GapReason::Unknown),
         VersionRules::Broken { .. } => Verdict::Missing(GapReason::Unplannable),
+        VersionRules::Known { schedule, is_local: true, .. } if schedule.is_delay() || nearby.is_instant => {
+            Verdict::Local
+        }
         VersionRules::Known { schedule, .. } if schedule.is_delay() => Verdict::FixedDelay,
         VersionRules::Known { .. } if nearby.is_instant => {
             let (found, _) = input.compare(at - 1, at, 10);

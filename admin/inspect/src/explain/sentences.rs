@@ -10,7 +10,7 @@ use chrono::{DateTime, SecondsFormat};
 
 use crate::audit::difference::GapReason;
 use crate::explain::action_words::action_text;
-use crate::explain::explanation::{ExplainedRun, Explanation, Verdict};
+use crate::explain::explanation::{ExplainedRun, Explanation, LocalGrant, Verdict};
 
 /// Characters of parameters and messages that are shown.
 const SHOWN: usize = 300;
@@ -40,6 +40,8 @@ fn head(language: Language, found: &Explanation) -> Message {
         Verdict::Missing(GapReason::Unknown | GapReason::Unplannable) => "explain-not-known",
         Verdict::Missing(GapReason::NotPlanned) if found.at > found.now => "explain-ahead",
         Verdict::Missing(_) => "explain-missing",
+        Verdict::Local if found.at > found.now => "explain-ahead",
+        Verdict::Local => "explain-local",
         Verdict::BeforeJob => "explain-before-job",
         Verdict::NoInstant | Verdict::Excluded | Verdict::Invalid | Verdict::FixedDelay => "explain-no-instant",
     };
@@ -64,10 +66,21 @@ fn why(language: Language, found: &Explanation) -> Option<Message> {
         Verdict::Excluded => language.text("explain-excluded").with("calendars", found.nearby.excluded_by.join(", ")),
         Verdict::Invalid => language.text("explain-invalid"),
         Verdict::FixedDelay => language.text("explain-fixed-delay"),
+        Verdict::Local if found.at > found.now => language.text("explain-local-ahead"),
+        Verdict::Local => local(language, found.local.as_ref()),
         Verdict::Missing(GapReason::Unexplained) => language.text("explain-lost"),
         Verdict::Missing(reason) => language.text("explain-why").with("reason", reason.text(language)),
         Verdict::Recorded | Verdict::Skipped | Verdict::NoInstant | Verdict::BeforeJob => return None,
     })
+}
+
+fn local(language: Language, grant: Option<&LocalGrant>) -> Message {
+    match grant {
+        Some(LocalGrant { epoch, address }) => {
+            language.text("explain-local-grant").with("epoch", *epoch).with("address", address)
+        }
+        None => language.text("explain-local-unknown"),
+    }
 }
 
 fn neighbours(language: Language, found: &Explanation) -> Option<Message> {
@@ -258,6 +271,7 @@ mod tests {
             begun_by: Some(Change { at: 5, actor: "mia".into(), action: "update".into() }),
             nearby: Default::default(),
             misfire: None,
+            local: None,
             runs: vec![],
         };
         found.nearby.before = Some(1_774_652_400_000);
@@ -282,6 +296,17 @@ mod tests {
         assert_eq!(excluded[2], "Its day is excluded by bank.");
         let lost = english(&found(Verdict::Missing(GapReason::Unexplained)));
         assert_eq!(lost[2], "Nothing explains that: the instant was lost.");
+        let mut local = found(Verdict::Local);
+        local.now = local.at;
+        assert_eq!(english(&local)[2], "Fired locally, if an executor had the loop then; not recorded singly.");
+        local.local = Some(LocalGrant { epoch: 7, address: "http://a:9999/".into() });
+        assert_eq!(
+            [&english(&local)[0], &english(&local)[2]],
+            [
+                "At 2026-03-28T00:00:00Z job 7 `Close the day` was to be fired in the loop of one executor.",
+                "Fired locally, epoch 7, on http://a:9999/; not recorded singly.",
+            ]
+        );
         let used_up = english(&found(Verdict::Missing(GapReason::UsedUp)));
         assert_eq!(used_up[2], "Why: its schedule had had all its fires.");
         let deleted = Explanation { job: None, begun_by: None, ..found(Verdict::Recorded) };

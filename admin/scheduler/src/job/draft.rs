@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::block::BlockStrategy;
+use super::durability::Durability;
 use super::http::HttpDraft;
 use super::parts::Parts;
 use super::script::ScriptDraft;
@@ -59,6 +60,9 @@ pub struct JobDraft {
     /// When it fires.
     #[serde(default)]
     pub schedule: ScheduleDraft,
+    /// How much of its fires is recorded.
+    #[serde(default)]
+    pub durability: Durability,
     /// The rule for instants that are late by at most the threshold.
     #[serde(default)]
     pub catch_up: CatchUp,
@@ -143,6 +147,7 @@ impl JobDraft {
             takes_result: true,
             parts: Parts::default(),
             schedule: ScheduleDraft::none(),
+            durability: Durability::default(),
             catch_up: CatchUp::default(),
             misfire: MisfirePolicy::default(),
             misfire_threshold_seconds: DEFAULT_THRESHOLD_SECONDS,

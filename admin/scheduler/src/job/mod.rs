@@ -3,6 +3,7 @@
 mod block;
 mod digest;
 mod draft;
+mod durability;
 pub mod http;
 mod labels;
 pub mod limits;
@@ -19,6 +20,7 @@ mod validate_tests;
 pub use block::BlockStrategy;
 pub use digest::hex_digest;
 pub use draft::JobDraft;
+pub use durability::Durability;
 pub use http::{HttpAuth, HttpDraft, HttpMethod};
 pub use labels::{NOTES, Note, check_key, check_tag};
 pub use parts::Parts;

@@ -79,6 +79,7 @@ impl JobDraft {
         check("start_within_seconds", check_number(start, &limits::START_WITHIN_SECONDS, " seconds (0: none)"));
         let failures = i64::from(self.pause_after_failures);
         check("pause_after_failures", check_number(failures, &limits::PAUSE_AFTER_FAILURES, " failures (0: never)"));
+        errors.extend(self.durability_faults());
         match schedule {
             Ok(schedule) if errors.is_empty() => Ok(self.spec(schedule)),
             _ => Err(errors),

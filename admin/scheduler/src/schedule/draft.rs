@@ -42,6 +42,11 @@ pub enum KindDraft {
         /// The period.
         seconds: i64,
     },
+    /// A fixed period of best-effort jobs, counted from the anchor: 50 to 3,600,000 ms. In the API it is a `fixed_rate` too.
+    FixedPeriod {
+        /// The period.
+        milliseconds: i64,
+    },
     /// A fixed delay after the end of the last run: 1 to 31,536,000 s.
     FixedDelay {
         /// The delay.
@@ -141,13 +146,18 @@ impl KindDraft {
     /// Every word of `kind`, in the order of messages.
     pub const WORDS: [&'static str; 7] = ["none", "cron", "unix_cron", "fixed_rate", "fixed_delay", "once", "daily"];
 
+    /// Whether its instants are counted from the anchor.
+    pub const fn is_rate(&self) -> bool {
+        matches!(self, Self::FixedRate { .. } | Self::FixedPeriod { .. })
+    }
+
     /// The word of the API.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Cron(_) => "cron",
             Self::UnixCron(_) => "unix_cron",
-            Self::FixedRate { .. } => "fixed_rate",
+            Self::FixedRate { .. } | Self::FixedPeriod { .. } => "fixed_rate",
             Self::FixedDelay { .. } => "fixed_delay",
             Self::Once { .. } => "once",
             Self::Daily(_) => "daily",

@@ -1,5 +1,7 @@
 //! Fixed rate and fixed delay.
 
+use std::ops::RangeInclusive;
+
 use chrono::{DateTime, NaiveDateTime};
 
 use crate::calendar::WallTimes;
@@ -8,6 +10,9 @@ use crate::time::{Millis, round_up_to_second};
 
 /// The longest period or delay: a year of 365 days.
 const MAX_SECONDS: i64 = 31_536_000;
+
+/// Periods in milliseconds.
+const PERIODS_MS: RangeInclusive<i64> = 50..=3_600_000;
 
 fn check_seconds(seconds: i64, kind: &str) -> Result<i64, FieldError> {
     if (1..=MAX_SECONDS).contains(&seconds) {
@@ -20,7 +25,7 @@ fn check_seconds(seconds: i64, kind: &str) -> Result<i64, FieldError> {
 /// A fixed period from the anchor on: `anchor + k · period`, k ≥ 1. It does not drift, and a restart does not move it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FixedRate {
-    seconds: i64,
+    period_ms: i64,
     anchor_at: Millis,
 }
 
@@ -30,12 +35,28 @@ impl FixedRate {
     /// # Errors
     /// Names `schedule.seconds` and the range.
     pub fn new(seconds: i64, anchor_at: Millis) -> Result<Self, FieldError> {
-        Ok(Self { seconds: check_seconds(seconds, "fixed rate")?, anchor_at: anchor_at.div_euclid(1_000) * 1_000 })
+        Ok(Self::from_second(check_seconds(seconds, "fixed rate")? * 1_000, anchor_at))
+    }
+
+    /// A period of 50 to 3,600,000 ms.
+    ///
+    /// # Errors
+    /// Names `schedule.milliseconds` and the range.
+    pub fn in_milliseconds(milliseconds: i64, anchor_at: Millis) -> Result<Self, FieldError> {
+        if !PERIODS_MS.contains(&milliseconds) {
+            let message = format!("{milliseconds} is not allowed; a period has 50 to 3600000 milliseconds");
+            return Err(FieldError::new("schedule.milliseconds", message));
+        }
+        Ok(Self::from_second(milliseconds, anchor_at))
+    }
+
+    const fn from_second(period_ms: i64, anchor_at: Millis) -> Self {
+        Self { period_ms, anchor_at: anchor_at.div_euclid(1_000) * 1_000 }
     }
 
     /// The first instant after `t`.
     pub fn next_after(&self, t: Millis) -> Option<Millis> {
-        let period = self.seconds * 1_000;
+        let period = self.period_ms;
         let periods = t.checked_sub(self.anchor_at)?.div_euclid(period).checked_add(1)?.max(1);
         periods.checked_mul(period)?.checked_add(self.anchor_at)
     }
@@ -78,6 +99,19 @@ impl FixedDelay {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_period_in_milliseconds_counts_from_the_second_of_its_anchor() {
+        let rate = FixedRate::in_milliseconds(50, 1_700_000_003_999).unwrap();
+        assert_eq!(rate.next_after(1_700_000_003_000), Some(1_700_000_003_050));
+        assert_eq!(rate.next_after(1_700_000_003_050), Some(1_700_000_003_100));
+        assert_eq!(rate.next_after(1_700_000_004_017), Some(1_700_000_004_050));
+        for wrong in [0, 49, 3_600_001] {
+            let error = FixedRate::in_milliseconds(wrong, 0).unwrap_err();
+            let text = format!("{wrong} is not allowed; a period has 50 to 3600000 milliseconds");
+            assert_eq!((error.field.as_str(), error.message), ("schedule.milliseconds", text));
+        }
+    }
 
     #[test]
     fn counts_from_the_second_of_the_anchor() {

@@ -35,6 +35,9 @@ impl Kind {
             KindDraft::Cron(draft) => cron(Dialect::Quartz, draft).map(Self::Cron),
             KindDraft::UnixCron(draft) => cron(Dialect::Unix, draft).map(Self::Cron),
             KindDraft::FixedRate { seconds } => FixedRate::new(*seconds, anchor_at).map(Self::FixedRate),
+            KindDraft::FixedPeriod { milliseconds } => {
+                FixedRate::in_milliseconds(*milliseconds, anchor_at).map(Self::FixedRate)
+            }
             KindDraft::FixedDelay { seconds } => FixedDelay::new(*seconds).map(Self::FixedDelay),
             KindDraft::Once { at } => Ok(Self::Once(Once::new(*at))),
             KindDraft::Daily(draft) => Daily::parse(draft).map(Self::Daily),

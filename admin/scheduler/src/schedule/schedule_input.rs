@@ -20,6 +20,8 @@ pub struct ScheduleInput {
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    milliseconds: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<Rfc3339>,
     #[serde(skip_serializing_if = "Option::is_none")]
     every_seconds: Option<i64>,
@@ -75,6 +77,7 @@ impl TryFrom<ScheduleInput> for ScheduleDraft {
         let own: &[&str] = match input.kind.as_str() {
             "none" => &[],
             "cron" | "unix_cron" => &["expression", "timezone", "clock_changes"],
+            "fixed_rate" if input.milliseconds.is_some() => &["milliseconds", "anchor_at"],
             "fixed_rate" => &["seconds", "anchor_at"],
             "fixed_delay" => &["seconds"],
             "once" => &["at"],
@@ -104,7 +107,10 @@ impl ScheduleInput {
         Ok(match self.kind.as_str() {
             "cron" => KindDraft::Cron(self.cron()?),
             "unix_cron" => KindDraft::UnixCron(self.cron()?),
-            "fixed_rate" => KindDraft::FixedRate { seconds: self.required("seconds", self.seconds)? },
+            "fixed_rate" => match self.milliseconds {
+                Some(milliseconds) => KindDraft::FixedPeriod { milliseconds },
+                None => KindDraft::FixedRate { seconds: self.required("seconds", self.seconds)? },
+            },
             "fixed_delay" => KindDraft::FixedDelay { seconds: self.required("seconds", self.seconds)? },
             "once" => KindDraft::Once { at: self.required("at", self.at)?.into() },
             "daily" => KindDraft::Daily(DailyDraft {
@@ -140,6 +146,7 @@ impl ScheduleInput {
         let given = [
             ("expression", self.expression.is_some()),
             ("seconds", self.seconds.is_some()),
+            ("milliseconds", self.milliseconds.is_some()),
             ("at", self.at.is_some()),
             ("every_seconds", self.every_seconds.is_some()),
             ("from", self.from.is_some()),
@@ -188,6 +195,7 @@ impl ScheduleInput {
             KindDraft::FixedRate { seconds } | KindDraft::FixedDelay { seconds } => {
                 members.seconds = Some(*seconds);
             }
+            KindDraft::FixedPeriod { milliseconds } => members.milliseconds = Some(*milliseconds),
             KindDraft::Once { at } => members.at = Some(Rfc3339::from(*at)),
             KindDraft::Daily(daily) => members.fill_daily(daily),
         }

@@ -7,7 +7,7 @@ use carillon_alerts::channel::ChannelKind;
 use carillon_alerts::manage::ChannelDraft;
 use carillon_engine::Engine;
 use carillon_engine::manage::{DelayedRun, DueTime, Error, RunLaterRequest};
-use carillon_scheduler::{JobDraft, RouteStrategy, ScheduleDraft};
+use carillon_scheduler::{Durability, JobDraft, KindDraft, RouteStrategy, ScheduleDraft};
 use carillon_store::{Actor, DeclarationSetting};
 
 use super::app::{APP, tags};
@@ -80,7 +80,7 @@ pub fn count() -> usize {
     drafts().len() + orders::parts().len() + 3
 }
 
-fn drafts() -> [JobDraft; 6] {
+fn drafts() -> [JobDraft; 7] {
     let job = |name: &str, handler: &str| JobDraft::new(APP, name, handler);
     let every = |seconds| ScheduleDraft::fixed_rate(seconds);
     [
@@ -112,6 +112,14 @@ fn drafts() -> [JobDraft; 6] {
             tags: tags(&["backup", "tier-1"]),
             pause_after_failures: 30,
             ..job("Copy to a full disk, which fails", "copy")
+        },
+        JobDraft {
+            schedule: KindDraft::FixedPeriod { milliseconds: 250 }.into(),
+            durability: Durability::BestEffort,
+            description: "Best effort: one executor fires it four times a second by itself, and its fires are counted. It fails in one second of each minute."
+                .to_owned(),
+            tags: tags(&["quick"]),
+            ..job("Feel the pulse, in a loop of one executor", "pulse")
         },
         JobDraft {
             params: "120".to_owned(),

@@ -1,7 +1,7 @@
 //! Two executors of the demo and their handlers, written as a service of yours would write them.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use crate::config::Config;
 use carillon_executor::{Declaration, Error, Executor, JobContext, JobError, log};
@@ -27,6 +27,7 @@ pub fn build(config: &Config, node: SocketAddr) -> Result<[Executor; 2], Error> 
             .job("fetch", fetch)
             .job("walk", walk)
             .job("copy", copy)
+            .job("pulse", pulse)
             .job("extract", orders::extract)
             .job("load", orders::load)
             .job("note", orders::note)
@@ -109,6 +110,15 @@ async fn fetch(ctx: JobContext) -> Result<String, JobError> {
 async fn copy(ctx: JobContext) -> Result<String, JobError> {
     log!(ctx, "copying to /backup");
     Err(JobError::new("no space left on /backup"))
+}
+
+/// Called several times a second in a loop, without the network between the calls. Now and then it fails.
+async fn pulse(ctx: JobContext) -> Result<&'static str, JobError> {
+    let since_epoch = ctx.scheduled_at().duration_since(UNIX_EPOCH).unwrap_or_default();
+    if since_epoch.as_secs() % 60 == 30 {
+        return Err(JobError::new("no pulse in this second of the minute"));
+    }
+    Ok("beats")
 }
 
 async fn walk(ctx: JobContext) -> Result<String, JobError> {

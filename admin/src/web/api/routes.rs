@@ -175,6 +175,8 @@ fn of_jobs() -> Vec<Endpoint> {
             GET "/jobs/{id}/explain", View Job: jobs::explain, explainInstant,
                 "What became of one instant, or why there is no such instant or no run of it"
                 => needs("at", time(), "The instant, with any offset");
+            GET "/jobs/{id}/loop", View Job: jobs::local_loop, getJobLoop,
+                "The loop of a best-effort job: which executor fires it, what its calls came to, and the last ones";
             GET "/jobs/{id}/history", View Job: jobs::history, listRevisions,
                 "The definitions that a job has had, newest first, each with what it changed" => page(id());
             POST "/jobs/{id}/history/{revision}/restore", Edit Job: jobs::restore, restoreRevision,

@@ -26,8 +26,8 @@ pub async fn declare(request: HttpRequest, body: AuthenticatedBody, state: Share
     }
 }
 
-/// The app whose jobs the sender may declare: the one that it names.
-async fn app(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -> Result<String, String> {
+/// The app that the sender speaks for: the one that it names.
+pub(super) async fn app(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -> Result<String, String> {
     let name = header(request, headers::APP).ok_or_else(|| format!("{} is missing; it names the app", headers::APP))?;
     let name = state.engine.apps().current_name(name);
     if !body.credential.allows(&name) {

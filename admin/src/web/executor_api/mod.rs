@@ -11,6 +11,7 @@ mod callback;
 mod declare;
 pub(super) mod guard;
 mod look_up;
+mod loops;
 mod map;
 pub(super) mod paths;
 pub(crate) mod refusals;

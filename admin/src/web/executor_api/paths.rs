@@ -3,7 +3,8 @@
 /// Each resource is served below each of these.
 pub const PREFIXES: [&str; 2] = ["", "/xxl-job-admin"];
 /// The resources. Those of xxl-job come first.
-pub const NAMES: [&str; 7] = ["registry", "registryRemove", "callback", "map", "map/results", "map/items", "declare"];
+pub const NAMES: [&str; 8] =
+    ["registry", "registryRemove", "callback", "map", "map/results", "map/items", "declare", "loops"];
 
 /// The path below the prefix, as executors sign it.
 pub fn below_prefix(path: &str) -> &str {

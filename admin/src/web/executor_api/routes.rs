@@ -2,11 +2,12 @@
 
 use actix_web::http::Method;
 use actix_web::{HttpRequest, HttpResponse, web};
-use carillon_protocol::{MAX_DECLARATION_BYTES, MAX_PAGE_BYTES};
+use carillon_protocol::{MAX_DECLARATION_BYTES, MAX_LOOP_REPORT_BYTES, MAX_PAGE_BYTES};
 
 use super::answer::refused;
 use super::callback::callback;
 use super::declare::declare;
+use super::loops::renew_loops;
 use super::map;
 use super::paths::PREFIXES;
 use super::refusals::RefusalReason;
@@ -22,13 +23,14 @@ const CALLBACK_BODY: usize = 32 << 20;
 /// A page of items, with room for an executor that counts a little otherwise.
 const ITEMS_BODY: usize = MAX_PAGE_BYTES + (64 << 10);
 
-/// The seven resources, under each of the prefixes.
+/// The resources, under each of the prefixes.
 pub fn configure(config: &mut web::ServiceConfig) {
     for (path, methods) in by_path(all()) {
         let limit = match path.rsplit('/').next() {
             Some("callback") => CALLBACK_BODY,
             Some("map" | "results") => ITEMS_BODY,
             Some("declare") => MAX_DECLARATION_BYTES,
+            Some("loops") => MAX_LOOP_REPORT_BYTES,
             _ => SMALL_BODY,
         };
         let resource = web::resource(path).app_data(web::PayloadConfig::new(limit));
@@ -61,6 +63,7 @@ pub fn all() -> Vec<Route> {
             Route::new(Method::POST, path("map/results"), Access::Executor, map::add_results),
             Route::new(Method::POST, path("map/items"), Access::Executor, map::items),
             Route::new(Method::POST, path("declare"), Access::Executor, declare),
+            Route::new(Method::POST, path("loops"), Access::Executor, renew_loops),
         ]
     };
     PREFIXES.iter().flat_map(of_prefix).collect()

@@ -143,8 +143,7 @@ impl Form {
                 self.add_further_error(&format!("http_{}", member.replace('.', "_")), error.message);
                 continue;
             }
-            let name = error.field.rsplit('.').next().unwrap_or(&error.field);
-            self.add_error(name, error.message);
+            self.add_error(field_of(&error.field), error.message);
         }
     }
 
@@ -257,6 +256,22 @@ impl Form {
             }
         }
     }
+}
+
+/// The field of a member that has an error: its name, unless it shares the field of another one.
+pub fn field_of(member: &str) -> &str {
+    match member.rsplit('.').next().unwrap_or(member) {
+        "milliseconds" => "seconds",
+        // What a job runs, and the kind of its schedule.
+        "script" | "http" => "runs",
+        "schedule" => "kind",
+        name => name,
+    }
+}
+
+/// The milliseconds of a text such as `50ms`; None: it has another unit, or none.
+pub fn milliseconds(text: &str) -> Option<i64> {
+    text.strip_suffix("ms")?.trim_end().parse().ok()
 }
 
 /// The seconds of a text; None: it is not a time, or has a part of a second.

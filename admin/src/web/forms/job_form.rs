@@ -59,6 +59,7 @@ const WHAT: &[Field] = fields! {
     tags tags "tags",
 };
 const HOW: &[Field] = fields! {
+    durability word "durability",
     catch_up word "catch-up",
     misfire_threshold_seconds seconds "misfire-threshold",
     misfire word "misfire",

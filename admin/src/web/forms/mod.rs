@@ -21,4 +21,4 @@ pub mod workflow_form;
 mod workflow_yaml;
 
 pub use fields::Fields;
-pub use form::{Form, OWN_PASSWORD};
+pub use form::{Form, OWN_PASSWORD, field_of};

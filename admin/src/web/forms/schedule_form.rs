@@ -2,7 +2,7 @@
 
 use carillon_scheduler::{ClockChanges, CronDraft, DailyDraft, Excluded, KindDraft, ScheduleDraft, Weekday, Zone};
 
-use crate::web::forms::form::Form;
+use crate::web::forms::form::{Form, milliseconds};
 use crate::web::forms::moment::{self, moment};
 use crate::web::forms::time_zone;
 
@@ -53,6 +53,9 @@ pub fn fill(form: Form, draft: &ScheduleDraft, zone: Zone) -> Form {
             .with("clock_changes", cron.clock_changes.as_str()),
         KindDraft::FixedRate { seconds } | KindDraft::FixedDelay { seconds } => {
             form.with("seconds", seconds.to_string())
+        }
+        KindDraft::FixedPeriod { milliseconds } => {
+            form.with("kind", "fixed_rate").with("seconds", format!("{milliseconds}ms"))
         }
         KindDraft::Once { at } => moment::fill(form, "at", Some(*at), zone),
         KindDraft::Daily(daily) => form
@@ -112,7 +115,10 @@ fn kind_of(form: &mut Form, zone: Zone) -> Option<KindDraft> {
             KindDraft::Cron(cron(form))
         }
         "unix_cron" => KindDraft::UnixCron(cron(form)),
-        "fixed_rate" => KindDraft::FixedRate { seconds: form.seconds("seconds", 0) },
+        "fixed_rate" => match milliseconds(form.value("seconds").trim()) {
+            Some(milliseconds) => KindDraft::FixedPeriod { milliseconds },
+            None => KindDraft::FixedRate { seconds: form.seconds("seconds", 0) },
+        },
         "fixed_delay" => KindDraft::FixedDelay { seconds: form.seconds("seconds", 0) },
         "once" => match moment(form, "at", zone) {
             Some(at) => KindDraft::Once { at },
@@ -194,6 +200,8 @@ mod tests {
             ScheduleDraft::cron("0 0 3 * * ?", "Europe/Berlin"),
             ScheduleDraft::unix_cron("0 3 * * 1-5", "UTC"),
             ScheduleDraft::fixed_rate(7),
+            KindDraft::FixedPeriod { milliseconds: 50 }.into(),
+            KindDraft::FixedPeriod { milliseconds: 2_000 }.into(),
             ScheduleDraft::fixed_delay(7),
             ScheduleDraft::once(1_768_435_200_000),
             KindDraft::Daily(daily).into(),

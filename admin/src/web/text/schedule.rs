@@ -3,7 +3,7 @@
 use carillon_scheduler::{KindDraft, ScheduleDraft};
 
 use crate::web::locale::Language;
-use crate::web::text::format::{period, utc};
+use crate::web::text::format::{duration, period, utc};
 
 /// Every kind of schedule and the key of its name.
 pub const KINDS: [(&str, &str); 7] = [
@@ -47,6 +47,9 @@ pub fn schedule_text(language: Language, draft: &ScheduleDraft) -> ScheduleText 
         KindDraft::None => (language.text("schedule-by-hand").to_string(), ""),
         KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => (cron.expression.clone(), cron.timezone.as_str()),
         KindDraft::FixedRate { seconds } => (text("schedule-every", *seconds).to_string(), ""),
+        KindDraft::FixedPeriod { milliseconds } => {
+            (language.text("schedule-every").with("period", duration(language, *milliseconds)).to_string(), "")
+        }
         KindDraft::FixedDelay { seconds } => (text("schedule-after-run", *seconds).to_string(), ""),
         KindDraft::Once { at } => (utc(*at).format("%Y-%m-%d %H:%M:%S UTC").to_string(), ""),
         KindDraft::Daily(daily) => {

@@ -1,6 +1,6 @@
 //! Names of the choices that a job has, with what each does. The names are those of the xxl-job console where it has them.
 
-use carillon_scheduler::{BlockStrategy, Overlap, RetryDelay, RouteStrategy};
+use carillon_scheduler::{BlockStrategy, Durability, Overlap, RetryDelay, RouteStrategy};
 
 use crate::web::locale::{Language, Message};
 use crate::web::text::format::{duration, period};
@@ -77,6 +77,15 @@ pub fn overlap_name(language: Language, overlap: Overlap) -> Message {
 /// `Allow: run beside it`
 pub fn overlap(language: Language, overlap: Overlap) -> String {
     explained(language, overlap_keys(overlap))
+}
+
+/// `Durable: each fire is a run with a record`
+pub fn durability(language: Language, durability: Durability) -> String {
+    let keys = match durability {
+        Durability::Durable => ("durability-durable", "durability-durable-does"),
+        Durability::BestEffort => ("durability-best-effort", "durability-best-effort-does"),
+    };
+    explained(language, keys)
 }
 
 /// `Exponential: 5 seconds, doubled with each retry, at most 5 minutes`

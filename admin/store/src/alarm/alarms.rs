@@ -29,7 +29,7 @@ impl Alarm {
     fn is_actionable(&self) -> bool {
         match self.kind {
             AlarmKind::Unknown | AlarmKind::Lost | AlarmKind::Stuck => self.run_id.is_some(),
-            AlarmKind::Paused | AlarmKind::LateStart => self.job_id.is_some(),
+            AlarmKind::Paused | AlarmKind::LateStart | AlarmKind::Loop => self.job_id.is_some(),
             _ => false,
         }
     }

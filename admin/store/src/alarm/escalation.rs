@@ -15,7 +15,7 @@ use crate::views::AlarmStore;
 /// long as one flagged run of the job waits, no alarm is raised for a further one, so it stays open. Without a run it is about a shard
 /// (`stalled_shards`). `late_start` is closed by a run of its job that starts in time (`late_starts`); here it is for jobs that have lost
 /// their objective, and for paused ones, which start nothing.
-const OVER: [&str; 4] = [
+const OVER: [&str; 5] = [
     "kind IN ({alarm.unknown}, {alarm.lost}) AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state IN ({state.unknown}, {state.lost}))",
     "kind = {alarm.stuck} AND run_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state = {state.claimed}) \
      AND NOT EXISTS (SELECT 1 FROM job JOIN run ON run.shard = job.shard AND run.job_id = job.id WHERE job.id = alarm.job_id \
@@ -23,6 +23,7 @@ const OVER: [&str; 4] = [
     "kind = {alarm.paused} AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = alarm.job_id AND job.paused_reason IS NOT NULL)",
     "kind = {alarm.late_start} AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = alarm.job_id AND job.start_within_seconds > 0 \
      AND (job.enabled = TRUE OR EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state = {state.claimed})))",
+    "kind = {alarm.loop} AND NOT EXISTS (SELECT 1 FROM loop_lease WHERE loop_lease.job_id = alarm.job_id AND loop_lease.alarmed_at > 0)",
 ];
 
 pub(crate) static CLOSE_ALARMS: Bulk = Bulk::update(

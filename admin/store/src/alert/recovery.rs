@@ -35,6 +35,8 @@ struct State {
     paused: HashSet<i64>,
     stuck: HashSet<i64>,
     late: HashSet<i64>,
+    /// Jobs whose loops are in trouble.
+    loops: HashSet<i64>,
     running: HashSet<i64>,
     /// The newest success of each job.
     succeeded: HashMap<i64, i64>,
@@ -62,6 +64,7 @@ impl State {
                 None => is_quiet && !self.stuck.contains(&0),
             },
             AlertKind::LateStart => item.job_id.is_none_or(|id| !self.late.contains(&id)),
+            AlertKind::Loop => item.job_id.is_none_or(|id| !self.loops.contains(&id)),
             AlertKind::LongRunning => item.run_id.is_none_or(|id| !self.running.contains(&id)),
             AlertKind::ExecutorLost => is_quiet || self.executors.contains(&item.subject),
             // A deleted app, or one whose jobs are switched off, misses none.
@@ -131,6 +134,8 @@ impl AlertStore<'_> {
         state.stuck = self.ids_among(text, &stuck).await?;
         let text = "SELECT job_id FROM alarm WHERE job_id IN ({ids}) AND open_at > 0 AND kind = {alarm.late_start}";
         state.late = self.ids_among(text, &jobs(|kind| kind == AlertKind::LateStart)).await?;
+        let text = "SELECT job_id FROM alarm WHERE job_id IN ({ids}) AND open_at > 0 AND kind = {alarm.loop}";
+        state.loops = self.ids_among(text, &jobs(|kind| kind == AlertKind::Loop)).await?;
         let runs: Vec<i64> = of(|kind| kind == AlertKind::LongRunning).filter_map(|item| item.run_id).collect();
         let text = "SELECT id FROM run WHERE id IN ({ids}) AND state IN ({state.sending}, {state.running})";
         state.running = self.ids_among(text, &runs).await?;

@@ -14,6 +14,7 @@ use crate::db::sql::filter::Search;
 use crate::db::sql::template;
 use crate::job::filter::{JobFilter, JobSort};
 use crate::job::{job_row, list as jobs, pause};
+use crate::lease::loops;
 use crate::people::grants::VisibleApps;
 use crate::report::summarize;
 use crate::retention::{prune_rest, prune_runs};
@@ -27,7 +28,7 @@ use crate::run::{adopt, cancel, candidate_sets, claim, expand, follow_up, lock, 
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
-    let bulk: [(&str, &Bulk); 46] = [
+    let bulk: [(&str, &Bulk); 54] = [
         ("to_scan", &poll::TO_SCAN),
         ("overdue", &poll::OVERDUE),
         ("advance", &claim::MOVE_CURSORS),
@@ -74,6 +75,14 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("recorded", &records::RECORDED),
         ("open_of_backfills", &release::OPEN_OF_BACKFILLS),
         ("open_runs", &cancel::OPEN_RUNS),
+        ("grant_loops", &loops::GRANT),
+        ("granted_loops", &loops::GRANTED),
+        ("renew_loops", &loops::RENEW),
+        ("renewed_loops", &loops::RENEWED),
+        ("release_loops", &loops::RELEASE),
+        ("free_loops", &loops::FREE),
+        ("loop_ends", &loops::ENDS),
+        ("watched_loops", &loops::WATCHED),
     ];
     let plain: [(&str, &str); 33] = [
         ("due", claim::DUE),

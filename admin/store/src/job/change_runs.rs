@@ -85,7 +85,7 @@ impl JobStore<'_> {
         let resume_from = job.resume_from_at.take().map(|at| ahead.into_iter().fold(at, Millis::min));
         job.paused_reason = None;
         job.next_fire_at = match resume_from {
-            _ if job.fires_left == Some(0) => None,
+            _ if job.fires_left == Some(0) || job.draft.is_best_effort() => None,
             _ if schedule.is_delay() && self.runs().has_open_delay_run(tx, job.shard, job.id).await? => None,
             Some(at) if schedule.is_delay() => Some(at),
             Some(at) => schedule.next_after(at - 1),
@@ -137,6 +137,11 @@ impl JobStore<'_> {
         }
         self.drop_clock(tx, old).await?;
         let clock = cursor_row(new).into_iter().collect();
-        self.insert_rows(tx, "job_clock", CLOCK, clock).await
+        self.insert_rows(tx, "job_clock", CLOCK, clock).await?;
+        // Each change of a job ends the grant of its loop, as it may have another definition now.
+        match old.draft.is_best_effort() || new.draft.is_best_effort() {
+            true => self.loops().change(tx, new).await,
+            false => Ok(()),
+        }
     }
 }

@@ -103,6 +103,12 @@ impl JobStore<'_> {
         Ok(())
     }
 
+    /// Those of these jobs whose fires are not recorded, so that nothing can follow or start them.
+    pub async fn best_effort_among(self, job_ids: &[i64]) -> Result<HashSet<i64>> {
+        let text = "SELECT id FROM job WHERE id IN ({ids}) AND durability = 'best_effort'";
+        Ok(self.tuples(&self.read, text, values![self.ids(job_ids)]).await?.into_iter().collect())
+    }
+
     /// The jobs that have one of these jobs as a child, ascending.
     pub async fn parents_of(self, job_ids: &[i64]) -> Result<Vec<i64>> {
         if job_ids.is_empty() {

@@ -113,6 +113,7 @@ impl JobStore<'_> {
         self.insert_rows(&tx, "job", &rows.job_columns, rows.jobs).await?;
         self.insert_rows(&tx, "job_params", "job_id, params", rows.params).await?;
         self.insert_rows(&tx, "job_clock", CLOCK, rows.cursors).await?;
+        self.loops().insert_wanted(&tx, jobs, shards).await?;
         self.calendars().insert_calendars(&tx, jobs).await?;
         self.insert_children(&tx, jobs).await?;
         self.insert_labels(&tx, jobs).await?;
@@ -237,7 +238,8 @@ fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
         id,
         app_id,
         shard: 0,
-        next_fire_at: if draft.enabled { spec.schedule.first_after(now) } else { None },
+        // The executor of a loop counts its instants itself.
+        next_fire_at: if draft.enabled && !draft.is_best_effort() { spec.schedule.first_after(now) } else { None },
         fires_left: spec.schedule.max_fires().map(u32::cast_signed),
         draft,
         anchor_at,
@@ -272,6 +274,7 @@ pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 36] {
         script_version: script.and_then(|script| script.version),
         graph_version: job.graph_version,
         http: draft.http.as_ref().map(|http| json!(http).to_string()),
+        durability: draft.durability.as_str(),
         schedule_kind: draft.schedule.kind(),
         schedule_text: schedule_text(job),
         anchor_at: job.anchor_at,

@@ -5,7 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use carillon_scheduler::{AuditAction, Millis, Schedule, ScheduleContext, ScheduleDraft};
+use carillon_scheduler::{AuditAction, Durability, Millis, Schedule, ScheduleContext, ScheduleDraft};
 use serde_json::{Map, Value};
 
 use crate::calendar::pinned::Calendars;
@@ -42,13 +42,14 @@ pub struct Change {
 pub enum VersionRules {
     Known {
         schedule: Box<Schedule>,
+        /// Its instants are recorded.
         enabled: bool,
+        /// An executor fires them by itself, without records.
+        is_local: bool,
         calendars: Calendars,
     },
     /// The definition is on record, and cannot be planned.
-    Broken {
-        enabled: bool,
-    },
+    Broken { enabled: bool },
     /// The records do not reach so far back, it was planned with other time zone data, or a calendar of its is gone.
     Unknown,
 }
@@ -200,7 +201,10 @@ impl JobStore<'_> {
         let Ok(draft) = serde_json::from_value::<ScheduleDraft>(member("schedule")) else {
             return Ok(VersionRules::Unknown);
         };
-        let enabled = member("enabled").as_bool().unwrap_or(false);
+        // The fires of a best-effort job have no records.
+        let is_durable = member("durability").as_str() != Some(Durability::BestEffort.as_str());
+        let is_enabled = member("enabled").as_bool().unwrap_or(false);
+        let (enabled, is_local) = (is_enabled && is_durable, is_enabled && !is_durable);
         let Some(calendars) = self.calendars_then(&draft, &member("calendar_versions")).await? else {
             return Ok(VersionRules::Unknown);
         };
@@ -213,7 +217,8 @@ impl JobStore<'_> {
         let parsed = catch_unwind(AssertUnwindSafe(|| Schedule::parse(&draft, &facts)));
         Ok(match parsed {
             Ok(Ok(schedule)) => {
-                VersionRules::Known { schedule: Box::new(schedule), calendars: calendars.clone(), enabled }
+                let calendars = calendars.clone();
+                VersionRules::Known { schedule: Box::new(schedule), calendars, enabled, is_local }
             }
             _ => VersionRules::Broken { enabled },
         })

@@ -3,9 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use carillon_scheduler::{
-    FieldError, JobDraft, JobSpec, KindDraft, Millis, Parts, Schedule, ScheduleContext, ScheduleDraft,
-};
+use carillon_scheduler::{FieldError, JobDraft, JobSpec, Millis, Parts, Schedule, ScheduleContext, ScheduleDraft};
 use foldhash::HashMap;
 use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetable, Value};
 use serde::de::DeserializeOwned;
@@ -68,7 +66,7 @@ impl Job {
     /// instants.
     pub fn full_schedule(&self) -> ScheduleDraft {
         let schedule = &self.draft.schedule;
-        let is_rate = matches!(schedule.kind, KindDraft::FixedRate { .. });
+        let is_rate = schedule.kind.is_rate();
         let is_spread = schedule.spread_seconds > 0;
         ScheduleDraft {
             anchor_at: is_rate.then_some(self.anchor_at),
@@ -199,7 +197,7 @@ impl Definition {
     /// A fixed rate counts from the anchor that is given; without one from the job's creation, and another rate from the edit's second.
     pub(crate) fn anchor_after(&self, old: &Job) -> Millis {
         match &self.draft.schedule.kind {
-            new @ KindDraft::FixedRate { .. } if self.has_anchor || *new != old.draft.schedule.kind => self.anchor_at,
+            new if new.is_rate() && (self.has_anchor || *new != old.draft.schedule.kind) => self.anchor_at,
             _ => old.anchor_at,
         }
     }
@@ -226,7 +224,7 @@ const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler
      j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, j.max_concurrent, j.limits, j.priority, \
      j.block, j.timeout_seconds, j.retries, j.retry_delay, j.follow, j.flag_after_seconds, j.start_within_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
      j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, j.set_name, j.script_type, j.script_version, j.parts, \
-     j.graph_version, g.graph, j.http, c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, \
+     j.durability, j.graph_version, g.graph, j.http, c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, \
      s.note AS pause_note, s.author AS pause_author, s.paused_at, s.ends_at AS pause_ends_at";
 const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id LEFT JOIN job_label l ON l.job_id = j.id \
      LEFT JOIN job_pause s ON s.job_id = j.id LEFT JOIN job_script c ON c.job_id = j.id AND c.version = j.script_version \
@@ -325,6 +323,7 @@ impl FromQueryResult for Job {
             params: get::<Option<String>>(row, "params")?.unwrap_or_default(),
             takes_result: get(row, "takes_result")?,
             schedule: schedule_of(get(row, "schedule_text")?),
+            durability: word(row, "durability")?,
             catch_up: word(row, "catch_up")?,
             misfire: word(row, "misfire")?,
             misfire_threshold_seconds: get::<i64>(row, "misfire_threshold_ms")? / 1000,

@@ -172,6 +172,7 @@ impl JobStore<'_> {
         self.runs().keep_params(tx, old, now).await?;
         self.execute(tx, "DELETE FROM job_params WHERE job_id = ?", values![old.id]).await?;
         self.execute(tx, "DELETE FROM sticky WHERE job_id = ?", values![old.id]).await?;
+        self.loops().forget(tx, old.id).await?;
         self.execute(tx, "DELETE FROM job WHERE id = ?", values![old.id]).await?;
         Ok(Job { next_fire_at: None, ..old.clone() })
     }

@@ -1,12 +1,13 @@
 //! Shards: their count, and the lease of each with its epoch. The database is what decides who holds a shard.
 
-use sea_orm::{ConnectionTrait, DbBackend, FromQueryResult, Value};
+use sea_orm::{ConnectionTrait, FromQueryResult, Value};
 
 use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
+use crate::db::sql::template::database_now;
 use crate::error::{Error, Result};
 use crate::views::LeaseStore;
 use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
@@ -14,16 +15,6 @@ use serde_json::json;
 
 /// The number of shards of a new database if the first node has no `--shards`.
 pub const DEFAULT_SHARDS: i32 = 8;
-
-/// The database's own clock: whether a lease is over is decided by one clock alone, not by the nodes' clocks. On SQLite
-/// the process is the only one there, and its clock is the database's.
-const fn database_now(backend: DbBackend) -> &'static str {
-    match backend {
-        DbBackend::Postgres => "(extract(epoch FROM clock_timestamp())*1000)::bigint",
-        DbBackend::MySql => "CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED)",
-        _ => "?",
-    }
-}
 
 /// A lease as every node sees it.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
@@ -200,6 +191,7 @@ impl LeaseStore<'_> {
         let highest = leases.iter().map(|lease| lease.epoch).max().unwrap_or(0);
         let text = "UPDATE shard_lease SET epoch = ?, expires_at = 0";
         self.execute(&tx, text, values![highest + RESYNC_STEP]).await?;
+        self.loops().forget_grants(&tx, RESYNC_STEP).await?;
         self.remember_restored(&tx).await?;
         for (name, by) in [("run", RESYNC_STEP), ("delayed", RESYNC_STEP), ("row", RESYNC_STEP), ("job", 10_000)] {
             let text = "UPDATE id_block SET next = next + ? WHERE name = ?";

@@ -98,8 +98,10 @@ impl LeaseStore<'_> {
         let jobs = self.execute(&tx, &text, vec![]).await?;
         let text = format!("UPDATE job_clock SET shard = job_id % {count} WHERE shard <> job_id % {count}");
         self.execute(&tx, &text, vec![]).await?;
-        let text = format!("UPDATE delayed_trigger SET shard = job_id % {count} WHERE shard <> job_id % {count}");
-        self.execute(&tx, &text, vec![]).await?;
+        for table in ["delayed_trigger", "loop_lease"] {
+            let text = format!("UPDATE {table} SET shard = job_id % {count} WHERE shard <> job_id % {count}");
+            self.execute(&tx, &text, vec![]).await?;
+        }
         let runs = self.move_runs(&tx, &leases, count).await?;
         self.renew_leases(&tx, &leases, count).await?;
         let text = "UPDATE setting SET value = ? WHERE name = 'shards'";

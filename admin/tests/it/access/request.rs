@@ -306,12 +306,13 @@ pub async fn request(
             Some("map") => json!({"logId": 1, "page": 0, "items": []}),
             Some("results") => json!({"logId": 1, "results": []}),
             Some("items") => json!({"logId": 1, "after": -1}),
-            _ if route.path.ends_with("/declare") => json!({"build": "own 1.0.0", "jobs": []}),
+            Some("declare") => json!({"build": "own 1.0.0", "jobs": []}),
+            Some("loops") => json!({"loops": []}),
             _ => json!({"registryGroup": "EXECUTOR", "registryKey": "app-own", "registryValue": "http://10.9.9.9:9/"}),
         };
-        let call = match route.path.ends_with("/declare") {
-            true => call.header("XXL-JOB-APPNAME", "app-own"),
-            false => call,
+        let call = match route.path.rsplit('/').next() {
+            Some("declare" | "loops") => call.header("XXL-JOB-APPNAME", "app-own").header("Carillon-Boot-Id", "boot"),
+            _ => call,
         };
         return call.json(&body);
     }

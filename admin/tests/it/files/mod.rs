@@ -5,6 +5,7 @@ mod conflict;
 mod drift;
 mod http;
 mod limits;
+mod loops;
 mod policy;
 mod prune;
 mod round_trip;

@@ -2,8 +2,11 @@
 //! `results`.
 
 use carillon_engine::runtime::Service as _;
-use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, Overlap, RouteStrategy, RunState};
+use carillon_scheduler::{
+    AlarmKind, Clock as _, Durability, JobDraft, Overlap, RouteStrategy, RunState, ScheduleDraft,
+};
 use carillon_store::alarm::alarms::Alarm;
+use carillon_store::lease::loops::{Grant, LoopHolder, LoopLease, Report};
 use carillon_store::{Definition, Job};
 use carillon_testkit::{RecordingExecutor, wait_for};
 use serde_json::json;
@@ -216,5 +219,42 @@ fn many_new_jobs_cost_no_more_round_trips_than_few_also_beside_many_others() {
         let beside_others = least_of_new_jobs(&node, &wire, count).await;
         assert!(beside_others <= alone + PREPARED, "{alone} round trips, and {beside_others} beside a thousand jobs");
         beside_others
+    });
+}
+
+// covers: 000-17
+#[test]
+fn the_renewal_of_many_loops_costs_no_more_than_of_few_however_often_they_fire() {
+    on_each_server(async |db, count| {
+        const LONG: i64 = 600_000;
+        let (node, wire) = on_a_wire(db).await;
+        let schedule = ScheduleDraft::fixed_rate(1);
+        let change = |draft: &mut JobDraft| (draft.schedule, draft.durability) = (schedule, Durability::BestEffort);
+        let jobs = node.create_jobs(count, change).await;
+        let (ids, app_id): (Vec<i64>, i64) = (jobs.iter().map(|job| job.id).collect(), jobs[0].app_id);
+        let (loops, now) = (node.store.loops(), node.clock.now());
+        let grant = |lease: LoopLease| Grant {
+            lease,
+            app_id,
+            address: "http://127.0.0.1:2000/".into(),
+            boot_id: "boot-1".into(),
+            counters: String::new(),
+        };
+        let grants: Vec<Grant> = loops.of_jobs(&ids).await.unwrap().into_iter().map(grant).collect();
+        assert_eq!(loops.grant(&grants, now, LONG).await.unwrap().len(), count);
+        let renewal = async |fired: u64| {
+            let text = json!({"counters": {"fired": fired, "succeeded": fired}}).to_string();
+            let reports: Vec<Report> =
+                ids.iter().map(|id| Report { job_id: *id, epoch: 1, text: text.clone() }).collect();
+            let before = wire.round_trips();
+            let renewed = loops.renew(LoopHolder { app_id, boot_id: "boot-1" }, &reports, now, LONG).await.unwrap();
+            assert_eq!(renewed.len(), count);
+            wire.round_trips() - before
+        };
+        // Statements are prepared by the first use of each connection.
+        renewal(1).await;
+        let (seldom, often) = (renewal(2).await, renewal(1_000_000).await);
+        assert!(often <= seldom + PREPARED, "{seldom} round trips for 1 fire, {often} for a million");
+        often
     });
 }

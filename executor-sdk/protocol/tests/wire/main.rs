@@ -4,6 +4,7 @@ mod answers;
 mod callbacks;
 mod declarations;
 mod items;
+mod loops;
 mod memory;
 mod requests;
 mod signatures;

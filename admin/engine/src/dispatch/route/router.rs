@@ -6,7 +6,7 @@ use std::sync::Arc;
 use carillon_scheduler::{Cause, HttpDraft, RouteStrategy, route as rules};
 
 use crate::context::Context;
-use crate::dispatch::route::candidate_set::{CandidateSets, persist};
+use crate::dispatch::route::candidate_set::{CandidateSet, CandidateSets, persist};
 use crate::dispatch::route::decision::{RouteDecision, note};
 use crate::dispatch::route::memory::RouteMemory;
 use crate::dispatch::route::notes::RouteNotes;
@@ -124,6 +124,18 @@ impl Router {
         if live.is_empty() { Err(late) } else { Ok(live) }
     }
 
+    /// The executors that may have the loop of a job, in the order of its route.
+    pub fn for_loop(&self, job: &CachedJob) -> Vec<Candidate> {
+        let Ok(rules) = &job.rules else { return vec![] };
+        let mut live = self.directory.live(&job.stored.app);
+        live.retain(|it| it.takes_loops && !it.is_draining() && it.labels.has_all(&rules.route_labels));
+        if live.is_empty() {
+            return live;
+        }
+        let set = self.sets.of(live.iter().map(|candidate| candidate.address.as_str()));
+        self.by_strategy(rules.route, job.stored.job_id, live, &set)
+    }
+
     fn no_live_executor(&self, strategy: RouteStrategy, admitted: AdmittedRun, late: String) -> RouteStep {
         let give_up_at = self.directory.awaited_until(admitted.run.due_at);
         if self.cx.clock.now() < give_up_at {
@@ -147,6 +159,16 @@ impl Router {
             list.rotate_left(index);
             return list;
         }
+        self.by_strategy(strategy, run.job_id, list, &decision.set)
+    }
+
+    fn by_strategy(
+        &self,
+        strategy: RouteStrategy,
+        job_id: i64,
+        list: Vec<Candidate>,
+        set: &CandidateSet,
+    ) -> Vec<Candidate> {
         let now = self.cx.clock.monotonic();
         let active = strategy == RouteStrategy::LeastActive;
         // Executors that have missed two heartbeats come after all others, but a run that belongs to one executor stays with it.
@@ -160,8 +182,8 @@ impl Router {
                 active: if active { self.counts.of(&candidate.address) } else { 0 },
             })
             .collect();
-        let ring = strategy.has_affinity().then(|| decision.set.ring());
-        let order = self.memory.order(strategy, run.job_id, &known, ring, now);
+        let ring = strategy.has_affinity().then(|| set.ring());
+        let order = self.memory.order(strategy, job_id, &known, ring, now);
         let first = order.into_iter().map(|index| first[index].clone());
         first.chain(suspects).collect()
     }

@@ -49,6 +49,11 @@ impl ForbiddenChildren {
                 }
             }
         }
+        for job in store.jobs().best_effort_among(&ids).await? {
+            if let Some(app) = found.apps.get(&job) {
+                found.denied.insert(job, (*app, format!("job {job} is a best-effort job, which no other job starts")));
+            }
+        }
         let apps: Vec<i64> = found.apps.values().copied().collect::<BTreeSet<_>>().into_iter().collect();
         found.starters = store.apps().starters_of(&apps).await?;
         Ok(found)

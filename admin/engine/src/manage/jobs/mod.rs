@@ -1,5 +1,6 @@
 //! Definitions of jobs, and their runs on request.
 
+mod best_effort;
 mod bulk;
 mod definitions;
 mod delayed;

@@ -14,6 +14,7 @@ use foldhash::{HashMap, HashMapExt as _};
 use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
+use crate::manage::jobs::best_effort::BestEffortCheck;
 use crate::manage::jobs::forbidden_children::ForbiddenChildren;
 use crate::manage::jobs::known_secrets::KnownSecrets;
 use crate::manage::jobs::moved_links::{StoppedLink, stopped_links};
@@ -37,6 +38,7 @@ pub(super) struct ValidationContext {
     /// What the drafts name and the actor must not: apps and children.
     denied: Vec<AuditObject>,
     min_period: Duration,
+    best_effort: BestEffortCheck,
     /// The address of a live node that cannot run HTTP jobs; looked up only if a draft is one.
     behind: Option<String>,
     now: Millis,
@@ -104,6 +106,7 @@ impl ValidationContext {
             None => vec![],
         };
         let secrets = KnownSecrets::new(engine, drafts, apps.values()).await?;
+        let best_effort = BestEffortCheck::new(engine, drafts, before.as_ref()).await?;
         let min_period = engine.cx.settings.limits.min_period;
         let now = engine.cx.clock.now();
         let behind = match drafts.iter().any(|draft| draft.http.is_some()) {
@@ -118,6 +121,7 @@ impl ValidationContext {
             children,
             node_jobs,
             secrets,
+            best_effort,
             stopped,
             denied,
             min_period,
@@ -188,12 +192,14 @@ impl ValidationContext {
         let definition = Definition::check_in(surroundings, draft, self.now);
         let schedule = definition.as_ref().ok().map(|definition| &definition.spec().schedule);
         let is_kept = |it: &Schedule| before.is_some_and(|job| job.draft.schedule == it.draft());
-        let too_often =
-            schedule.filter(|it| !is_kept(it)).and_then(|it| fires_too_often(it, self.now, self.min_period));
+        let too_often = schedule
+            .filter(|it| !draft.is_best_effort() && !is_kept(it))
+            .and_then(|it| fires_too_often(it, self.now, self.min_period));
         let stopped = self.stopped.iter().filter_map(|stopped| stopped.field_error(draft, before?.id));
         let forbidden: Vec<FieldError> = self
             .children
             .errors(draft)
+            .chain(self.best_effort.errors(draft))
             .chain(too_often)
             .chain(stopped)
             .chain(unknown)

@@ -23,7 +23,7 @@ view! {
         /// The same instants in the zone
         #[schema(value_type = Vec<DateTime<FixedOffset>>)]
         local: Vec<String> = {
-            let local = |at: &i64| preview::local(*at, preview.zone).to_rfc3339_opts(SecondsFormat::Secs, false);
+            let local = |at: &i64| preview::local(*at, preview.zone).to_rfc3339_opts(SecondsFormat::AutoSi, false);
             preview.fires.iter().map(local).collect()
         },
         /// Earliest first

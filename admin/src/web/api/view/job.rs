@@ -179,6 +179,10 @@ pub struct JobSettings {
     takes_result: bool,
     #[schema(default = json!({"kind": "none"}), required = false)]
     schedule: Schedule,
+    /// `best_effort`: one executor fires the job by itself, and its fires are counted and not recorded singly. It then has a handler and a
+    /// schedule, and no retries, children, misfire rule, overlap rule, limits or parts
+    #[schema(default = "durable", required = false)]
+    durability: words::Durability,
     /// Instants late by at most the misfire threshold: all of them run, or only the latest
     #[schema(default = "all", required = false)]
     catch_up: words::CatchUp,

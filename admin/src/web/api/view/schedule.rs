@@ -50,11 +50,14 @@ pub struct UnixCronSchedule {
     limits: Limits,
 }
 
-/// Every n seconds, counted from `anchor_at`
+/// Every n seconds or milliseconds, counted from `anchor_at`. One of the two is given
 #[derive(ToSchema)]
 pub struct FixedRateSchedule {
-    #[schema(minimum = 1, maximum = 31_536_000)]
+    #[schema(minimum = 1, maximum = 31_536_000, required = false)]
     seconds: i64,
+    /// In place of `seconds`, for best-effort jobs
+    #[schema(minimum = 50, maximum = 3_600_000, required = false)]
+    milliseconds: i64,
     /// A whole second from which it counts. Left out: a new job counts from its creation, another rate from the edit, and a rate
     /// that stays from where it does
     #[schema(required = false)]

@@ -22,7 +22,7 @@ macro_rules! shown_unchanged {
     )+ };
 }
 
-shown_unchanged!(bool, i16, i32, i64, u32, usize, String, &'static str, NaiveDate);
+shown_unchanged!(bool, i16, i32, i64, u32, u64, usize, String, &'static str, NaiveDate);
 shown_unchanged!(AlertKind, Cause, JobDraft, ScriptDraft, RouteStrategy, RunState, Settings, WorkflowDraft);
 
 impl IntoView<Time> for i64 {

@@ -5,7 +5,7 @@ use carillon_scheduler::AlertKind;
 use crate::web::page::PageContext;
 
 /// What can be chosen in the form of a rule, in this order.
-pub const KINDS: [AlertKind; 15] = [
+pub const KINDS: [AlertKind; 16] = [
     AlertKind::Failed,
     AlertKind::Unknown,
     AlertKind::Lost,
@@ -13,6 +13,7 @@ pub const KINDS: [AlertKind; 15] = [
     AlertKind::Stuck,
     AlertKind::ChildNotStarted,
     AlertKind::LateStart,
+    AlertKind::Loop,
     AlertKind::LongRunning,
     AlertKind::Misfire,
     AlertKind::NoExecutor,
@@ -46,6 +47,7 @@ const fn words(kind: AlertKind) -> (&'static str, &'static str) {
         AlertKind::Stuck => ("alert-kind-stuck", "alert-on-stuck"),
         AlertKind::ChildNotStarted => ("alert-kind-child-not-started", "alert-on-child-not-started"),
         AlertKind::LateStart => ("alert-kind-late-start", "alert-on-late-start"),
+        AlertKind::Loop => ("alert-kind-loop", "alert-on-loop"),
         AlertKind::LongRunning => ("alert-kind-long-running", "alert-on-long-running"),
         AlertKind::Misfire => ("alert-kind-misfire", "alert-on-misfire"),
         AlertKind::ExecutorLost => ("alert-kind-executor-lost", "alert-on-executor-lost"),

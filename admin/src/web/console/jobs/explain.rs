@@ -48,6 +48,7 @@ fn badge(verdict: Verdict) -> Badge {
         Verdict::Excluded => ("verdict-excluded", "none", "calendar"),
         Verdict::Invalid => ("verdict-invalid", "none", "dash"),
         Verdict::BeforeJob => ("verdict-before-job", "none", "dash"),
+        Verdict::Local => ("verdict-local", "ok", "check"),
         Verdict::Missing(GapReason::Unexplained) => ("verdict-lost", "failed", "warning"),
         Verdict::Missing(GapReason::Edited) => ("verdict-edited", "waiting", "edit"),
         Verdict::Missing(GapReason::Disabled) => ("verdict-disabled", "waiting", "pause"),

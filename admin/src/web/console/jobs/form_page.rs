@@ -6,7 +6,7 @@ use askama::Template;
 use carillon_engine::executor::SentOnce;
 use carillon_scheduler::job::Note;
 use carillon_scheduler::{
-    BlockStrategy, HttpMethod, JobDraft, JobTemplate, Overlap, RouteStrategy, ScriptKind, Weekday,
+    BlockStrategy, Durability, HttpMethod, JobDraft, JobTemplate, Overlap, RouteStrategy, ScriptKind, Weekday,
 };
 use carillon_store::{App, Job};
 
@@ -58,6 +58,7 @@ pub struct Page {
     routes: [(&'static str, Vec<Choice>); 2],
     blocks: Vec<Choice>,
     overlaps: Vec<Choice>,
+    durabilities: Vec<Choice>,
     calendars: Vec<String>,
     child_jobs: Vec<ChildJob>,
     /// Jobs to choose further children from.
@@ -265,6 +266,10 @@ pub async fn page(
         overlaps: Overlap::ALL
             .iter()
             .map(|it| Choice { word: it.as_str(), text: strategies::overlap(language, *it) })
+            .collect(),
+        durabilities: Durability::ALL
+            .iter()
+            .map(|it| Choice { word: it.as_str(), text: strategies::durability(language, *it) })
             .collect(),
         child_jobs: child_jobs::by_id(&state.store, &children, &context.visible()).await?,
         offered,

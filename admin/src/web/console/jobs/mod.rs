@@ -18,4 +18,3 @@ pub mod restore;
 pub mod run_now;
 pub mod script;
 mod script_diff;
-pub mod settings;

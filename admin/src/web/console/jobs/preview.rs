@@ -10,7 +10,7 @@ use carillon_store::Job;
 use crate::web::forms::job_form::filled;
 use crate::web::forms::moment::zone_of;
 use crate::web::forms::schedule_form::{LABELS, is_blank, schedule_of};
-use crate::web::forms::{Fields, Form};
+use crate::web::forms::{Fields, Form, field_of};
 use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageError, PageResult, show};
 use crate::web::state::{Shared, State};
@@ -83,17 +83,18 @@ pub fn of_job(context: &PageContext, job: &Job) -> Preview {
 }
 
 fn wrong(error: &FieldError) -> Preview {
-    let field = error.field.rsplit('.').next().unwrap_or(&error.field);
+    let field = field_of(&error.field);
     Preview::Wrong { field: field.to_owned(), message: error.message.clone() }
 }
 
 fn instant(language: Language, at: Millis, zone: Zone) -> Instant {
     let (utc, local) = (preview::local(at, Zone::UTC), preview::local(at, zone));
     let same_day = local.date_naive() == utc.date_naive();
-    let format = if same_day { "%H:%M:%S" } else { "%m-%d %H:%M:%S" };
+    // Parts of a second are shown where there are any.
+    let format = if same_day { "%H:%M:%S%.f" } else { "%m-%d %H:%M:%S%.f" };
     Instant {
         at,
-        local: format!("{} {}", day_text(language, local.date_naive()), local.format("%H:%M:%S")),
+        local: format!("{} {}", day_text(language, local.date_naive()), local.format("%H:%M:%S%.f")),
         utc: utc.format(format).to_string(),
         offset: local.offset().to_string(),
     }
@@ -142,11 +143,12 @@ pub async fn of_form(
         let first = form.errors().first();
         return Ok(first.map_or(Preview::Never, |(name, message)| wrong(&FieldError::new(name, message))));
     };
+    let durability = form.word("durability");
     let named = |name: &str| match form.value(name).trim() {
         "" => "preview".to_owned(),
         text => text.chars().take(64).collect(),
     };
-    let draft = JobDraft { schedule, ..JobDraft::new(named("app"), named("name"), named("handler")) };
+    let draft = JobDraft { schedule, durability, ..JobDraft::new(named("app"), named("name"), named("handler")) };
     let ask = PreviewRequest { draft: &draft, before, needs_app: false, from: None, count: COUNT };
     match state.engine.jobs().preview(&ask, &context.actor).await {
         Ok(looked) => Ok(Preview::of(context.language, looked)),

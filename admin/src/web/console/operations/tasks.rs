@@ -82,6 +82,7 @@ fn title(name: &str) -> &'static str {
         "resolve" => "task-resolve",
         "monitor" => "task-monitor",
         "lease ends" => "task-lease-ends",
+        "loops" => "task-loops",
         "flag overdue" => "task-flag-overdue",
         "watch starts" => "task-watch-starts",
         "escalate" => "task-escalate",

@@ -9,12 +9,13 @@
 //! | `{by_index job_kind}` | ` INDEXED BY job_kind` | | ` FORCE INDEX (job_kind)` |
 //! | `{?}` | `? + 0` | `?` | `?` |
 //! | `{for_update}` | | ` FOR UPDATE` | ` FOR UPDATE` |
+//! | `{clock}` | `:now` | its clock, in ms | its clock, in ms |
 //! | `{join}` | `CROSS JOIN` | `JOIN` | `STRAIGHT_JOIN` |
 //!
 //! `{ids}` is a list of integers as one parameter, for `… IN ({ids})`: the text stays the same for any number, so that the
 //! statement caches hold. `{among}` is the same for a condition that many rows are tested by: PostgreSQL would walk through the rows of
 //! `unnest` for each of them. `{?}` is a bound of a range: SQLite would plan the statement again for each value of it. `{+column}` keeps
-//! the planner off an index. `{for_update}`: SQLite has locked the whole file.
+//! the planner off an index. `{for_update}`: SQLite has locked the whole file. `{clock}` is for statements over a list, see [`database_now`].
 //! The words of our enums are marks too: see [`codes`].
 
 use std::borrow::Cow;
@@ -54,6 +55,7 @@ fn replacement(backend: DbBackend, mark: &str) -> Cow<'static, str> {
             other => format!("IN ({})", ids(other, "?")).into(),
         },
         "?" => if backend == DbBackend::Sqlite { "? + 0" } else { "?" }.into(),
+        "clock" => if backend == DbBackend::Sqlite { ":now" } else { database_now(backend) }.into(),
         "for_update" => if backend == DbBackend::Sqlite { "" } else { " FOR UPDATE" }.into(),
         "join" => match backend {
             DbBackend::MySql => "STRAIGHT_JOIN",
@@ -85,6 +87,16 @@ fn replacement(backend: DbBackend, mark: &str) -> Cow<'static, str> {
             debug_assert!(literal.is_some(), "the mark {mark} of a statement");
             literal.unwrap_or_default().into()
         }
+    }
+}
+
+/// The database's own clock: whether a lease is over is decided by one clock alone, not by the nodes' clocks. On SQLite
+/// the process is the only one there, and its clock is the database's.
+pub const fn database_now(backend: DbBackend) -> &'static str {
+    match backend {
+        DbBackend::Postgres => "(extract(epoch FROM clock_timestamp())*1000)::bigint",
+        DbBackend::MySql => "CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED)",
+        _ => "?",
     }
 }
 

@@ -72,7 +72,7 @@ pub struct ScheduledJob {
 
 /// By the jobs and not by their cursors: a job whose last fire is planned has no cursor any more.
 pub(crate) const SCHEDULED: &str = "SELECT id, shard, revision FROM job{index PRIMARY} \
-     WHERE id > ? AND enabled = TRUE AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?";
+     WHERE id > ? AND enabled = TRUE AND durability = 'durable' AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?";
 
 /// Which of these instants of these jobs have a run: by the unique key of fires, one look-up each.
 pub(crate) static RECORDED: Bulk = Bulk::text(

@@ -2,6 +2,7 @@
 
 mod delayed;
 mod limits;
+mod loops;
 
 use reqwest::Method;
 use serde_json::{Value, json};

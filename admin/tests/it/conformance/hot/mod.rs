@@ -9,6 +9,7 @@ mod ids;
 mod lease;
 mod limits;
 mod locks;
+mod loops;
 mod mark;
 pub mod outcome;
 mod parts;

@@ -15,7 +15,7 @@ pub(in crate::conformance) async fn fill(fixture: &Fixture, jobs: i64) {
         if id <= jobs * 4 - 100 { 9 } else { (jobs * 4 - id) / 25 }
     };
     let few = jobs.min(2_000);
-    let tables: [(&str, i64, RowOf<'_>); 10] = [
+    let tables: [(&str, i64, RowOf<'_>); 11] = [
         ("alarm (id, job_id, kind, message, created_at)", few, &|id| format!("({id}, 1, 'k', 'm', {id})")),
         ("audit (id, at, actor, source, action, object, object_id, detail)", few, &|id| {
             format!("({}, {id}, 'a', 's', 'c', 'app', 1, '{{}}')", id + 1_000_000)
@@ -43,6 +43,13 @@ pub(in crate::conformance) async fn fill(fixture: &Fixture, jobs: i64) {
         ("delayed_trigger (shard, due_at, id, job_id, expires_at, created_at)", jobs, &|id| {
             format!("({}, {}, {id}, {id}, 0, 1)", id % i64::from(SHARDS), after(id))
         }),
+        (
+            "loop_lease (job_id, shard, is_wanted, epoch, app_id, address, boot_id, is_stopped, expires_at, granted_at, reported_at, counters, report)",
+            jobs,
+            &|id| {
+                format!("({id}, {}, TRUE, 1, 1, 'a', 'b', FALSE, {}, 1, 1, '', '')", id % i64::from(SHARDS), after(id))
+            },
+        ),
         (
             "run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends)",
             jobs * 4,
@@ -87,6 +94,8 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
     let ids = || vec![if postgres { "'{5,6}'".to_owned() } else { "'[5,6]'".to_owned() }];
     let shards = || vec![if postgres { "'{1,2}'".to_owned() } else { "'[1,2]'".to_owned() }];
     let plain = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
+    // The process's clock in the place of the database's.
+    let clock = |value: &'static str| if kind == Kind::Sqlite { vec![value.to_owned()] } else { vec![] };
     let until = after(20).to_string();
     let cursor = after(5).to_string();
     // MariaDB wants the list before what is set.
@@ -146,6 +155,21 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "old_alarms" | "old_audit" | "old_keys" | "old_sessions" | "old_throttles" => plain(&["1", "200"]),
         "failing_too_often" => plain(&["100"]),
         "summarize_passed" => plain(&["5", "900", "1000"]),
+        "grant_loops" => {
+            let set = [plain(&["1"]), clock("1"), plain(&["5000"])].concat();
+            let set: Vec<&str> = set.iter().map(String::as_str).collect();
+            [led_by(&set, list(&["5", "1", "1", "1", "x", "y", "z"])), clock("1")].concat()
+        }
+        "renew_loops" => {
+            let set = [plain(&["1"]), clock("1"), plain(&["5000"])].concat();
+            let set: Vec<&str> = set.iter().map(String::as_str).collect();
+            [led_by(&set, list(&["5", "1", "x"])), plain(&["'b'", "1"]), clock("1")].concat()
+        }
+        "release_loops" => [led_by(&["1"], list(&["5", "1", "x"])), plain(&["'b'", "1"])].concat(),
+        "granted_loops" => list(&["5", "1", "x"]),
+        "renewed_loops" => [list(&["5", "1"]), plain(&["'b'", "1"]), clock("1")].concat(),
+        "free_loops" => [shards(), clock("1")].concat(),
+        "loop_ends" | "watched_loops" => shards(),
         other => panic!("no values for {other}"),
     }
 }
@@ -279,6 +303,15 @@ fn expected(name: &str) -> [&'static str; 3] {
             "login_throttle_until",
             "login_throttle range login_throttle_until",
         ],
+        "grant_loops" | "granted_loops" | "renew_loops" | "renewed_loops" | "release_loops" => [
+            "SEARCH loop_lease USING INTEGER PRIMARY KEY",
+            "Index Scan using loop_lease_pkey",
+            "loop_lease eq_ref PRIMARY",
+        ],
+        // PostgreSQL may read the table as a whole.
+        "free_loops" | "loop_ends" | "watched_loops" => {
+            ["SEARCH loop_lease USING INDEX loop_lease_shard (shard=?", "loop_lease", "loop_lease ref loop_lease_shard"]
+        }
         "cancel_retries" => ["run USING INDEX run_fire", "Index Scan using run_fire", "run ref run_fire"],
         _ => ["SEARCH run USING INTEGER PRIMARY KEY", "Index Scan using run_pkey", "run eq_ref PRIMARY"],
     }
@@ -373,6 +406,11 @@ fn locks(name: &str) -> bool {
         "old_sessions",
         "old_throttles",
         "summarize_passed",
+        "granted_loops",
+        "renewed_loops",
+        "free_loops",
+        "loop_ends",
+        "watched_loops",
     ]
     .contains(&name)
 }
@@ -396,7 +434,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         fill(&fixture, 5_000).await;
         if db.kind() == Kind::Mariadb {
-            fixture.sql("ANALYZE TABLE job, job_clock, run").await;
+            fixture.sql("ANALYZE TABLE job, job_clock, loop_lease, run").await;
         } else {
             fixture.sql("ANALYZE").await;
         }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use carillon_scheduler::{
-    BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, Parts, RouteStrategy, ScheduleDraft, shard_of,
+    BlockStrategy, CatchUp, Durability, JobDraft, MisfirePolicy, Overlap, Parts, RouteStrategy, ScheduleDraft, shard_of,
 };
 use carillon_store::{Definition, Job, Store};
 
@@ -30,6 +30,7 @@ fn every_member() -> JobDraft {
         tags: vec!["a.b".into(), "tier-1".into()],
         params: "{\"a\":\"line\\n\"}\r\nzweite ä ? Zeile".into(),
         schedule: ScheduleDraft::cron("0 0 3 ? * MON-FRI", "Europe/Berlin"),
+        durability: Durability::Durable,
         catch_up: CatchUp::Latest,
         misfire: MisfirePolicy::Skip,
         misfire_threshold_seconds: 90,

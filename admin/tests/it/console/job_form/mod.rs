@@ -5,6 +5,7 @@ mod conflict;
 mod curl;
 mod http;
 mod like;
+mod loops;
 mod params;
 mod parts;
 mod rules;

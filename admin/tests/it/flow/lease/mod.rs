@@ -8,6 +8,7 @@ mod leaderless;
 mod lease_turnover;
 pub mod leases;
 mod lock_traffic;
+mod loops;
 mod own_clock;
 mod shares;
 mod stalled_shards;

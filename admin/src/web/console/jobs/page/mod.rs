@@ -1,5 +1,8 @@
 //! The page of a job.
 
+mod local_loop;
+mod settings;
+
 use actix_web::web::Path;
 use askama::Template;
 use carillon_declared::DeclaredJobView;
@@ -7,10 +10,11 @@ use carillon_scheduler::Millis;
 use carillon_store::run::view::starts::StartShares;
 use carillon_store::{Job, Misfire, MisfireFilter, RunFilter, ScheduledFilter, ScheduledRun};
 
+use self::local_loop::LocalLoop;
+use self::settings::{SettingLine, request_lines, settings_lines};
 use crate::web::console::apps::declarations::differences;
 use crate::web::console::badge::{APP_PAUSED, Badge, declared_badge, job_badge, job_state};
 use crate::web::console::jobs::preview::{self, Preview};
-use crate::web::console::jobs::settings::{SettingLine, request_lines, settings_lines};
 use crate::web::console::runs::row::RunRow;
 use crate::web::console::workflows::definition::{self, Definition};
 use crate::web::forms::child_jobs::{self, ChildJob};
@@ -51,6 +55,8 @@ struct Page {
     /// How often its runs have met its objective. None: it has none.
     starts: Option<StartShares>,
     preview: Preview,
+    /// Of a best-effort job.
+    local: Option<LocalLoop>,
     runs: Vec<RunRow>,
     misfires: Vec<Misfire>,
     /// The first runs that are scheduled, and whether there are more.
@@ -146,6 +152,10 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
         declared: state.declarations.of_job(&job).await?,
         starts,
         preview: preview::of_job(&context, &job),
+        local: match job.draft.is_best_effort() {
+            true => state.engine.loop_of(job.id).await?.map(|found| LocalLoop { found }),
+            false => None,
+        },
         runs: runs.items.into_iter().map(|run| RunRow::new(&context, run)).collect(),
         misfires: state.store.runs().misfires(&misfires).await?.items,
         has_more_scheduled: scheduled.next.is_some(),

@@ -29,7 +29,7 @@ impl AppLabels {
 
 #[cfg(test)]
 mod tests {
-    use crate::app_labels::{AppLabels, MOST, OTHER};
+    use crate::metrics::app_labels::{AppLabels, MOST, OTHER};
 
     #[test]
     fn the_first_apps_keep_their_names_and_the_others_share_one() {

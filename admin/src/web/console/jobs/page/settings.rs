@@ -15,6 +15,13 @@ pub fn settings_lines(context: &PageContext, job: &Job) -> Vec<SettingLine> {
     let mut lines: Vec<SettingLine> = parts(context, &job.draft).into_iter().collect();
     if job.draft.schedule.kind() != "none" {
         lines.extend(limits(context, job));
+    }
+    // Rules for runs: the fires of a best-effort job are none.
+    if job.draft.is_best_effort() {
+        lines.push(("durability", strategies::durability(context.language, job.draft.durability)));
+        return lines;
+    }
+    if job.draft.schedule.kind() != "none" {
         lines.extend(late(context.language, &job.draft));
     }
     lines.extend(overlap(context.language, &job.draft));

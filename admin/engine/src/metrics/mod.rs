@@ -2,6 +2,8 @@
 //!
 //! `admin/docs/observability.md` has the same table; a test compares them.
 
+pub(crate) mod app_labels;
+
 use foldhash::HashMap;
 
 use carillon_scheduler::{AlarmKind, Millis, RunState};
@@ -11,7 +13,7 @@ use prometheus::{
     Registry, TextEncoder,
 };
 
-use crate::app_labels::AppLabels;
+use crate::metrics::app_labels::AppLabels;
 
 /// Upper bounds of the histograms' buckets, in seconds.
 const BUCKETS: [f64; 14] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0];
@@ -73,6 +75,8 @@ metrics! {
     workflows_open: IntGauge, "carillon_open_workflows", [], "Workflows on their way in the whole cluster; 0 on a node that does not hold shard 0.";
     ring: IntGauge, "carillon_ring_entries", [], "Runs that wait in memory for their due time.";
     limit_waiting: IntGauge, "carillon_limit_waiting_runs", [], "Runs that wait in memory for slots of limits.";
+    loops: IntGauge, "carillon_loops", [], "Loops of best-effort jobs of this node's shards that executors have and report.";
+    loop_grants: IntCounter, "carillon_loop_grants_total", [], "Loops of best-effort jobs that this node gave to executors: one for each start and each change of executor.";
     in_flight: IntGauge, "carillon_in_flight", [], "Requests to executors that have no answer yet.";
     shards_held: IntGauge, "carillon_shards_held", [], "Shards whose lease this node holds.";
     shards_stopped: IntGauge, "carillon_shards_stopped", [], "Shards that are stopped because the database went backwards.";
@@ -212,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_document_lists_each_metric_as_it_is_registered() {
-        let document = include_str!("../../docs/observability.md");
+        let document = include_str!("../../../docs/observability.md");
         let rows: Vec<&str> = document.lines().filter(|line| line.starts_with("| `carillon_")).collect();
         let row = |(name, kind, labels, help): &(&str, &str, &[&str], &str)| {
             let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();

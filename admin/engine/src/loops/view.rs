@@ -1,0 +1,116 @@
+//! A loop as people and programs see it.
+
+use std::time::Duration;
+
+use carillon_protocol::{LOOP_LATENESS_MS, LoopCounters, LoopHistory, LoopReport};
+use carillon_scheduler::Millis;
+use carillon_store as store;
+use carillon_store::lease::loops::LoopLease;
+
+use crate::engine::Engine;
+use crate::loops::totals::{last_report, totals};
+
+/// How long its executor may take to say what it remembers.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Where a loop stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopState {
+    /// An executor has it.
+    Running,
+    /// It was taken from an executor that may still fire it.
+    Stopping,
+    /// No executor has it, and one is to have it.
+    Waiting,
+    /// No executor is to have it: the job is paused.
+    Off,
+}
+
+impl LoopState {
+    pub const ALL: [Self; 4] = [Self::Running, Self::Stopping, Self::Waiting, Self::Off];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Stopping => "stopping",
+            Self::Waiting => "waiting",
+            Self::Off => "off",
+        }
+    }
+
+    pub(crate) fn of(lease: &LoopLease, now: Millis) -> Self {
+        match (lease.expires_at > now, lease.is_stopped) {
+            (true, false) => Self::Running,
+            (true, true) => Self::Stopping,
+            _ if lease.is_wanted => Self::Waiting,
+            _ => Self::Off,
+        }
+    }
+}
+
+/// A loop, with what its executor remembers of it.
+#[derive(Clone, Debug)]
+pub struct LoopView {
+    pub state: LoopState,
+    pub lease: LoopLease,
+    /// Over all grants.
+    pub totals: LoopCounters,
+    /// Of the grants that have ended.
+    pub ended: LoopCounters,
+    /// The last report of this grant.
+    pub report: Option<LoopReport>,
+    /// The last calls; `Err`: why they are not known.
+    pub history: Result<LoopHistory, String>,
+}
+
+impl LoopView {
+    /// How many calls started late by at most this number of ms (None: by more), the punctual ones first.
+    pub fn lateness(&self) -> Vec<(Option<u32>, u64)> {
+        let bounds = LOOP_LATENESS_MS.iter().map(|bound| Some(*bound)).chain([None]);
+        bounds.zip(self.totals.lateness.iter().copied()).collect()
+    }
+}
+
+impl Engine {
+    /// The loop of a job. None: it has none.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn loop_of(&self, job_id: i64) -> store::Result<Option<LoopView>> {
+        let Some(lease) = self.cx.store.loops().get(job_id).await? else { return Ok(None) };
+        let state = LoopState::of(&lease, self.cx.clock.now());
+        let history = match state {
+            LoopState::Running => self.history(&lease).await,
+            _ => Err("no executor has the loop".to_owned()),
+        };
+        let ended = serde_json::from_str(&lease.counters).unwrap_or_default();
+        let (totals, report) = (totals(&lease), last_report(&lease));
+        Ok(Some(LoopView { state, totals, ended, report, history, lease }))
+    }
+
+    /// The last calls, as the executor remembers them.
+    async fn history(&self, lease: &LoopLease) -> Result<LoopHistory, String> {
+        let app = self.cx.store.apps().get(lease.app_id).await.ok().flatten();
+        let app = app.ok_or("the app of its executor is not known")?;
+        let job_id = i32::try_from(lease.job_id).unwrap_or(i32::MAX);
+        self.client.loop_history(&lease.address, &app.name, job_id, LIMIT).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loops::totals::tests::lease;
+
+    #[test]
+    fn the_state_follows_the_lease() {
+        let of = |is_wanted, is_stopped, expires_at| {
+            LoopState::of(&LoopLease { is_wanted, is_stopped, expires_at, ..lease("", "") }, 1_000)
+        };
+        assert_eq!(of(true, false, 1_001), LoopState::Running);
+        assert_eq!(of(true, true, 1_001), LoopState::Stopping);
+        assert_eq!(of(true, false, 1_000), LoopState::Waiting);
+        assert_eq!(of(true, true, 0), LoopState::Waiting);
+        assert_eq!(of(false, true, 0), LoopState::Off);
+    }
+}

@@ -1,0 +1,25 @@
+# The loop of a best-effort job.
+loop = Loop
+loop-epoch = Epoch
+loop-granted = Has it since
+loop-reported = Last report
+loop-last-call = Last call
+loop-last-failure = Last failure
+loop-calls = Calls
+loop-ended = Of these, under ended grants
+loop-lateness = Lateness
+loop-counts = { $fired } fired, { $succeeded } succeeded, { $failed } failed; { $skipped } instants skipped
+loop-late-up-to = up to { $bound } ms: { $calls }
+loop-late-over = over { $bound } ms: { $calls }
+loop-running = running
+loop-stopping = stopping
+loop-waiting = waiting for an executor
+loop-off = paused
+loop-succeeded = succeeded
+loop-failed = failed
+loop-runs = Last calls
+loop-failures = Last failures
+loop-at = Instant
+loop-late = Late by
+loop-took = Took
+loop-history-missing = The last calls are not known: { $why }

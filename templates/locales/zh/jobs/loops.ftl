@@ -1,0 +1,25 @@
+# 尽力而为的任务的循环。
+loop = 循环
+loop-epoch = 授权轮次
+loop-granted = 持有开始于
+loop-reported = 最近一次报告
+loop-last-call = 最近一次调用
+loop-last-failure = 最近一次失败
+loop-calls = 调用
+loop-ended = 其中已结束的授权
+loop-lateness = 延迟
+loop-counts = 触发 { $fired } 次，成功 { $succeeded } 次，失败 { $failed } 次；跳过 { $skipped } 个触发时刻
+loop-late-up-to = 不超过 { $bound } 毫秒：{ $calls }
+loop-late-over = 超过 { $bound } 毫秒：{ $calls }
+loop-running = 运行中
+loop-stopping = 停止中
+loop-waiting = 等待执行器
+loop-off = 已暂停
+loop-succeeded = 成功
+loop-failed = 失败
+loop-runs = 最近的调用
+loop-failures = 最近的失败
+loop-at = 触发时刻
+loop-late = 延迟
+loop-took = 耗时
+loop-history-missing = 最近的调用未知：{ $why }
