@@ -108,7 +108,7 @@ fn a_loop_goes_on_when_the_lease_of_its_executor_is_over() {
     assert_gap(&[], 14_200, vec![cut("e1")]);
     assert_gap(&[Figure::LoopGap], 14_300, vec![cut("e1")]);
     // The change of the job takes a second more.
-    let delayed = of("loop_grant_delayed", Class::Harmless, "e2", 8_000, 18_000);
+    let delayed = of("loop_grant_delayed", Class::Harmless, "loops", 8_000, 18_000);
     assert_gap(&[], 15_200, vec![delayed.clone()]);
     assert_gap(&[Figure::LoopGap], 15_300, vec![delayed]);
 }
