@@ -23,7 +23,6 @@ mod items;
 mod loops;
 mod many;
 #[path = "../node/mod.rs"]
-#[expect(dead_code, reason = "shared with other benchmarks")]
 mod node;
 mod worker;
 
