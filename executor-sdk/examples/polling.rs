@@ -35,6 +35,12 @@ impl Device {
     }
 }
 
+/// Of `<job>:loop:<epoch>:<instant>`. The key of a run that was started by hand has none.
+fn epoch(key: &str) -> Option<i64> {
+    let (_, rest) = key.split_once(":loop:")?;
+    rest.split(':').next()?.parse().ok()
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let data = env::var("CARILLON_DATA_DIR").unwrap_or("carillon-executor-data/polling".to_owned());
@@ -45,9 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .job("poll", move |ctx: JobContext| {
             let device = device.clone();
             async move {
-                // `<job>:loop:<epoch>:<instant>`
-                let key = ctx.fire_key().unwrap_or_default();
-                let epoch = key.split(':').nth(2).unwrap_or_default().parse()?;
+                let epoch = ctx.fire_key().and_then(epoch).ok_or_else(|| JobError::new("not in a loop"))?;
                 Ok::<_, JobError>(format!("epoch {epoch}: {} degrees", device.read(epoch)?))
             }
         })
