@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use carillon_testkit::{AdminClient, ApiClient, Program, ProgramSettings, wait_for};
+use sea_orm::DatabaseConnection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -58,6 +59,12 @@ impl Cluster {
         let urls = |at: usize| (0..self.nodes.len()).map(move |number| (at + number) % self.nodes.len());
         let admin = |at| AdminClient::new(urls(at).map(|number| self.nodes[number].url()), &self.settings.access_token);
         (0..self.nodes.len()).map(admin).collect()
+    }
+
+    /// A connection beside the nodes'; None: SQLite.
+    pub async fn server(&self) -> Option<DatabaseConnection> {
+        self.database.url.as_ref()?;
+        Some(self.database.connect(self.folder.path(), "ro").await)
     }
 
     /// Creates it; answers its id.

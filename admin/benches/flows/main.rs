@@ -1,11 +1,12 @@
 //! What follows from ends of runs: how fast workflows go from node to node, what many of them at once cost others, and a map whose
-//! executor dies; and delayed triggers. The real binary, on PostgreSQL or MariaDB with Redis, or on SQLite.
+//! executor dies; delayed triggers; and loops. The real binary, on PostgreSQL or MariaDB with Redis, or on SQLite.
 //!
 //! ```text
 //! cargo bench -p carillon-admin --bench flows -- chain [--nodes 3]     a chain of 50 nodes
 //! cargo bench -p carillon-admin --bench flows -- many [--nodes 1]      100 runs of 500 nodes at once, beside another app
 //! cargo bench -p carillon-admin --bench flows -- items [--nodes 1]     100,000 items over four executors, of which one is killed
 //! cargo bench -p carillon-admin --bench flows -- delayed [--nodes 1]   1,000,000 delayed triggers, of which 1,000 a second become due
+//! cargo bench -p carillon-admin --bench flows -- loops [--nodes 1]     200 best-effort jobs of 1 s and 20 of 50 ms on one executor
 //! ```
 //!
 //! `--help` explains each option.
@@ -19,9 +20,9 @@ mod delayed;
 #[expect(dead_code, reason = "shared with the benchmark of throughput")]
 mod executors;
 mod items;
+mod loops;
 mod many;
 #[path = "../node/mod.rs"]
-#[expect(dead_code, reason = "shared with other benchmarks")]
 mod node;
 mod worker;
 
@@ -35,6 +36,7 @@ enum Measurement {
     Many,
     Items,
     Delayed,
+    Loops,
 }
 
 #[derive(Parser)]
@@ -54,7 +56,7 @@ struct Options {
     /// Runs of the chain, one after the other; runs of the workflows, at once; delayed triggers that wait
     #[arg(long)]
     runs: Option<usize>,
-    /// Nodes of a workflow; seconds in which delayed triggers become due
+    /// Nodes of a workflow; seconds in which delayed triggers become due, or loops are measured
     #[arg(long)]
     length: Option<usize>,
     /// Items of the map
@@ -71,7 +73,7 @@ struct Options {
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
     rustls::crypto::ring::default_provider().install_default().unwrap_or(());
-    // The executors of `items` are this program again.
+    // The executors of `items` and `loops` are this program again.
     if std::env::var_os(worker::ADMINS).is_some() {
         return worker::run().await;
     }
@@ -81,5 +83,6 @@ async fn main() {
         Measurement::Many => many::measure(&options).await,
         Measurement::Items => items::measure(&options).await,
         Measurement::Delayed => delayed::measure(&options).await,
+        Measurement::Loops => loops::measure(&options).await,
     }
 }

@@ -46,6 +46,7 @@ pub async fn run(options: &Options) -> anyhow::Result<PathBuf> {
     cluster.stop().await;
     history.exits = cluster.all_exits();
     history.events = files::events(&folder)?;
+    history.fires = files::fires(&folder)?;
     history.meta.logged = logged(&folder);
     files::save(&history, &folder)?;
     Ok(folder)
@@ -168,6 +169,7 @@ async fn set_up(api: &Api, cluster: &Cluster, roots: Vec<String>) -> anyhow::Res
     jobs.extend(api.create_jobs(load::http(&cluster.services, misfire)).await?);
     api.create_limit(load::limited::LIMIT, load::limited::SLOTS).await?;
     jobs.extend(api.create_jobs(load::limited()).await?);
+    jobs.extend(api.create_jobs(load::loops()).await?);
     load::poison(&cluster.database, &jobs).await?;
     Ok((absent, jobs))
 }

@@ -77,6 +77,12 @@ pub enum Figure {
     DelayedCancel,
     /// More runs were at work than their limit allows, or one without a slot.
     LimitExceeded,
+    /// An executor has called a loop under a grant that had been followed by another one's.
+    LoopTwice,
+    /// Two starts of executors have called a loop under one epoch.
+    LoopEpoch,
+    /// A loop stood still for longer than faults allow.
+    LoopGap,
     /// Marked although a disable or delete had been answered.
     MarkedAfterDisable,
     /// A row that is still open at the end.
@@ -95,7 +101,7 @@ pub enum Figure {
 }
 
 impl Figure {
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 44] = [
         Self::MissedUnrecorded,
         Self::RecordedTwice,
         Self::Phantom,
@@ -129,6 +135,9 @@ impl Figure {
         Self::DelayedTime,
         Self::DelayedCancel,
         Self::LimitExceeded,
+        Self::LoopTwice,
+        Self::LoopEpoch,
+        Self::LoopGap,
         Self::MarkedAfterDisable,
         Self::Stuck,
         Self::SentAfterLeave,

@@ -5,6 +5,7 @@ pub mod admin;
 pub mod database;
 mod item_tables;
 mod mariadb;
+pub mod observer;
 pub mod postgres;
 pub mod process;
 pub mod recorder;
@@ -21,6 +22,7 @@ use tokio::sync::Mutex as Turn;
 
 use self::admin::{Admin, Ways};
 use self::database::Database;
+use self::observer::Observer;
 use self::recorder::Recorder;
 use self::server::Server;
 use self::services::Services;
@@ -50,6 +52,8 @@ pub struct Cluster {
     pub other_redis: Option<Turn<Server>>,
     pub admins: Vec<Arc<Admin>>,
     pub recorders: Vec<Arc<Recorder>>,
+    /// Sees the calls of loops.
+    pub observer: Observer,
     /// What HTTP jobs call.
     pub services: Services,
     /// Where the database's data lie, if a fault fills it.
@@ -97,10 +101,11 @@ impl Cluster {
             admins.push(Arc::new(admin));
         }
         let database = database.open(folder).await?;
+        let observer = Observer::start(outside.0.join("observer"), folder)?;
         let mut recorders = Vec::new();
         let addresses: Vec<String> = admins.iter().map(|admin| admin.wire.url()).collect();
         for (name, kind) in EXECUTORS {
-            let recorder = Recorder::prepare(name, kind, &addresses, folder, &secrets.access).await?;
+            let recorder = Recorder::prepare(name, kind, &addresses, folder, &secrets.access, &observer.path).await?;
             recorder.start().await?;
             recorders.push(Arc::new(recorder));
         }
@@ -113,6 +118,7 @@ impl Cluster {
             other_redis: other_redis.map(Turn::new),
             admins,
             recorders,
+            observer,
             services: Services::start(folder).await?,
             disk,
             exits: Mutex::default(),

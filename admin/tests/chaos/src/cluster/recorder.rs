@@ -34,6 +34,7 @@ impl Recorder {
         admins: &[String],
         folder: &Path,
         token: &str,
+        observer: &Path,
     ) -> anyhow::Result<Self> {
         let listen: SocketAddr = ([127, 0, 0, 1], free_port()).into();
         let wire = Wire::open(listen).await?;
@@ -52,6 +53,7 @@ impl Recorder {
             ("--events", folder.join(format!("events-{name}.jsonl")).display().to_string()),
             ("--data", folder.join(name).display().to_string()),
             ("--faults", faults.display().to_string()),
+            ("--observer", observer.display().to_string()),
         ];
         Ok(Self {
             name: name.to_owned(),
@@ -107,7 +109,7 @@ impl Recorder {
         std::fs::remove_dir_all(&self.data)
     }
 
-    /// Arms a fault of the next batch or item; its file is gone once it was hit.
+    /// Arms a fault of the next batch or item, whose file is gone once it was hit; or cuts renewals of loops, until `disarm`.
     pub fn arm(&self, fault: &str) -> std::io::Result<()> {
         std::fs::write(self.faults.join(fault), "")
     }

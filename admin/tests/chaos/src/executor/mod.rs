@@ -3,6 +3,7 @@
 
 pub mod batch_fault;
 pub mod items;
+pub mod loops;
 mod sdk;
 mod stock;
 mod tap;
@@ -44,9 +45,12 @@ pub struct Arguments {
     pub events: PathBuf,
     #[arg(long)]
     pub data: PathBuf,
-    /// A file in here arms a fault of the next batch, or of the next item.
+    /// A file in here arms a fault of the next batch or the next item, or cuts renewals of loops.
     #[arg(long)]
     pub faults: PathBuf,
+    /// The socket of the observer of loops.
+    #[arg(long)]
+    pub observer: PathBuf,
     /// The admins' access token.
     #[arg(long, env = "CHAOS_ACCESS_TOKEN", hide_env_values = true)]
     pub token: String,
@@ -56,7 +60,7 @@ pub struct Arguments {
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let events = Arc::new(EventLog::open(&arguments.events, &arguments.name)?);
     // The way to the admins, as the executor behind sees it: `<outbound>/0`, `<outbound>/1` …
-    let outbound = tap::outbound(events.clone(), arguments.admins.clone())?;
+    let outbound = tap::outbound(events.clone(), &arguments)?;
     let admins: Vec<String> = (0..arguments.admins.len()).map(|index| format!("http://{outbound}/{index}")).collect();
     match arguments.kind {
         Kind::Sdk => sdk::run(&arguments, admins, events).await,

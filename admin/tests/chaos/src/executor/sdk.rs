@@ -6,8 +6,10 @@ use std::time::Duration;
 use carillon_executor::{Executor, JobContext, JobError};
 
 use super::items::{Items, of_run};
+use super::loops::Ticks;
 use super::{Arguments, tap, work};
 use crate::load::items::{LABEL, MAP, MAP_REDUCE};
+use crate::load::loops::HANDLER;
 use crate::record::What;
 use crate::record::event::EventLog;
 
@@ -27,9 +29,14 @@ pub async fn run(arguments: &Arguments, admins: Vec<String>, events: Arc<EventLo
         builder = builder.admin(admin);
     }
     let handled = events.clone();
+    let ticks = Arc::new(Ticks::connect(arguments, &events.boot)?);
     let items = Items { events: events.clone(), faults: arguments.faults.clone() };
     let executor = builder
         .job("work", move |ctx: JobContext| work_on(ctx, handled.clone()))
+        .job(HANDLER, move |ctx: JobContext| {
+            let ticks = ticks.clone();
+            async move { ticks.tick(ctx).await }
+        })
         .map(MAP, items.clone())
         .map_reduce(MAP_REDUCE, items)
         .build()?;

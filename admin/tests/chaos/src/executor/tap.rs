@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::Arguments;
 use super::batch_fault::{BatchFault, halve};
+use super::loops::RENEWAL_CUT;
 use crate::record::event::EventLog;
 use crate::record::{Event, What};
 
@@ -26,25 +27,26 @@ struct Tap {
     /// Inwards: the executor alone. Outwards: the admins, chosen by the first part of the path.
     targets: Vec<String>,
     inwards: bool,
-    /// Inwards: where the suite arms a fault of the next batch.
-    faults: Option<PathBuf>,
+    /// Where the suite arms a fault of the next batch, and cuts renewals of loops.
+    faults: PathBuf,
 }
 
 /// Takes what admins send to the executor's address, and passes it on to `target`.
 pub fn inbound(events: Arc<EventLog>, arguments: &Arguments, target: String) -> std::io::Result<SocketAddr> {
-    serve(events, arguments.listen, vec![target], Some(arguments.faults.clone()))
+    serve(events, arguments.listen, vec![target], true, arguments.faults.clone())
 }
 
 /// Takes what the executor sends, and passes it on to the admin that the path begins with.
-pub fn outbound(events: Arc<EventLog>, admins: Vec<String>) -> std::io::Result<SocketAddr> {
-    serve(events, ([127, 0, 0, 1], 0).into(), admins, None)
+pub fn outbound(events: Arc<EventLog>, arguments: &Arguments) -> std::io::Result<SocketAddr> {
+    serve(events, ([127, 0, 0, 1], 0).into(), arguments.admins.clone(), false, arguments.faults.clone())
 }
 
 fn serve(
     events: Arc<EventLog>,
     listen: SocketAddr,
     targets: Vec<String>,
-    faults: Option<PathBuf>,
+    inwards: bool,
+    faults: PathBuf,
 ) -> std::io::Result<SocketAddr> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::builder()
@@ -53,7 +55,7 @@ fn serve(
         .pool_idle_timeout(Duration::from_secs(2))
         .build()
         .map_err(std::io::Error::other)?;
-    let tap = web::Data::new(Tap { events, http, targets, inwards: faults.is_some(), faults });
+    let tap = web::Data::new(Tap { events, http, targets, inwards, faults });
     let server = HttpServer::new(move || {
         App::new().app_data(tap.clone()).app_data(web::PayloadConfig::new(MAX_BODY)).default_service(web::to(pass))
     })
@@ -70,6 +72,9 @@ async fn pass(request: HttpRequest, body: web::Bytes, tap: web::Data<Tap>) -> Ht
     let Some((url, path)) = tap.target(request.path()) else {
         return HttpResponse::NotFound().finish();
     };
+    if tap.is_cut(&path) {
+        return cut(&"the renewal of loops");
+    }
     let fault = tap.batch_fault(&path);
     let body = if fault.is_some() { tap.halve(body) } else { body };
     let runs = tap.received(&request, &path, &body);
@@ -125,8 +130,12 @@ impl Tap {
     }
 
     fn batch_fault(&self, path: &str) -> Option<BatchFault> {
-        let folder = self.faults.as_ref().filter(|_| path == "/runs")?;
-        BatchFault::take(folder)
+        (self.inwards && path == "/runs").then(|| BatchFault::take(&self.faults))?
+    }
+
+    /// Whether it is a renewal of loops, and none leaves the executor now.
+    fn is_cut(&self, path: &str) -> bool {
+        !self.inwards && path == "/api/loops" && self.faults.join(RENEWAL_CUT).exists()
     }
 
     /// The half of a batch that is passed on. All of its runs are recorded as cut: their sender gets no answer.

@@ -118,12 +118,17 @@ impl Api {
 
 fn job(planned: &super::Planned, made: &Value) -> Job {
     let text = |member: &str| made[member].as_str().unwrap_or_default().to_owned();
+    // Nothing is recorded of a loop's instants, so none is expected.
+    let schedule = match planned.draft["durability"] == "best_effort" {
+        true => Schedule::None,
+        false => schedule(&planned.draft["schedule"], made),
+    };
     Job {
         id: made["id"].as_i64().unwrap_or_default(),
         name: text("name"),
         group: planned.group.to_owned(),
         app: text("app"),
-        schedule: schedule(&planned.draft["schedule"], made),
+        schedule,
         created_at: made["created_at"].as_str().and_then(parse).unwrap_or_default(),
         retries: made["retries"].as_i64().unwrap_or_default() as i32,
         catch_up: text("catch_up"),

@@ -9,6 +9,7 @@ mod http;
 pub mod items;
 mod jobs;
 pub mod limited;
+pub mod loops;
 mod poison;
 
 pub use absent::Absent;
@@ -20,6 +21,7 @@ pub use http::{ANSWERED as HTTP_ANSWERED, http};
 pub use items::maps;
 pub use jobs::{Herd, Planned, busy, children, parents, plan};
 pub use limited::limited;
+pub use loops::loops;
 pub use poison::poison;
 
 /// The app of the four recording executors.

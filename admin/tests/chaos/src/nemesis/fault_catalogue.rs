@@ -35,7 +35,7 @@ const fn kind(name: &'static str, at: At, class: Class) -> FaultKind {
 const OPENING: [FaultKind; 2] =
     [kind("lease_stolen", At::Admin, Class::Holder), kind("answer_lost_stock", At::Executor, Class::Executor)];
 
-const REST: [FaultKind; 54] = [
+const REST: [FaultKind; 58] = [
     kind("admin_kill", At::Admin, Class::Holder),
     kind("admin_stop_1s", At::Admin, Class::Holder),
     kind("admin_stop_below_ttl", At::Admin, Class::Holder),
@@ -85,6 +85,11 @@ const REST: [FaultKind; 54] = [
     kind("batch_answer_cut", At::Executor, Class::Executor),
     kind("batch_executor_killed", At::Executor, Class::Executor),
     kind("map_executor_killed", At::Executor, Class::Executor),
+    kind("loop_executor_killed", At::Executor, Class::Executor),
+    kind("loop_executor_stopped", At::Executor, Class::Executor),
+    // Runs go on as ever: no instant may be late by these two.
+    kind("loop_grant_delayed", At::Executor, Class::Harmless),
+    kind("loop_renewal_cut", At::Executor, Class::Harmless),
     kind("wrong_code", At::Executor, Class::Executor),
     kind("bad_gateway", At::Executor, Class::Executor),
     kind("slow_loris", At::Client, Class::Harmless),

@@ -46,6 +46,8 @@ pub struct Wire {
     pub address: SocketAddr,
     state: Arc<Mutex<State>>,
     sprung: Arc<AtomicU64>,
+    held: Arc<AtomicU64>,
+    delivered_late: Arc<AtomicU64>,
     listens: Arc<watch::Sender<bool>>,
 }
 
@@ -62,6 +64,8 @@ impl Wire {
                 speaks: CancellationToken::new(),
             })),
             sprung: Arc::default(),
+            held: Arc::default(),
+            delivered_late: Arc::default(),
             listens: Arc::new(watch::channel(true).0),
         };
         let (tell, told) = tokio::sync::oneshot::channel();
@@ -98,8 +102,9 @@ impl Wire {
         self.listens.send_replace(true);
     }
 
-    pub fn clear_traps(&self) {
-        self.state().traps.clear();
+    /// Takes the traps back that wait for this. Another fault may have set others.
+    pub fn clear_traps(&self, needle: &str) {
+        self.state().traps.retain(|trap| !trap.waits_for(needle));
     }
 
     /// As when the process behind it is gone.
@@ -155,6 +160,16 @@ impl Wire {
     /// How many traps have sprung since the start.
     pub fn sprung(&self) -> u64 {
         self.sprung.load(Ordering::Relaxed)
+    }
+
+    /// How many pieces were held back.
+    pub fn held(&self) -> u64 {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// How many of them the server has answered later.
+    pub fn delivered_late(&self) -> u64 {
+        self.delivered_late.load(Ordering::Relaxed)
     }
 }
 

@@ -100,6 +100,13 @@ async fn forth(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, wire: &Wire, b
             back.send_replace(Back::Replace(text.clone()));
             return std::future::pending().await;
         }
+        if let Some(Trick::Hold(time)) = trick {
+            wire.held.fetch_add(1, Ordering::Relaxed);
+            tokio::spawn(deliver_late(wire.clone(), buffer[..length].to_vec(), time));
+            // The client waits for an answer that does not come, and ends the connection.
+            while let Ok(1..) = from.read(&mut buffer).await {}
+            return;
+        }
         match &trick {
             Some(Trick::LoseAnswer) => {
                 back.send_replace(Back::Swallow);
@@ -121,6 +128,19 @@ async fn forth(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, wire: &Wire, b
         if wire.mode().cut_after.is_some_and(|limit| total >= limit) {
             return;
         }
+    }
+}
+
+/// Also if the wire was cut meanwhile. The answer goes nowhere.
+async fn deliver_late(wire: Wire, piece: Vec<u8>, held: Duration) {
+    tokio::time::sleep(held).await;
+    let answered = async {
+        let mut server = TcpStream::connect(wire.target()).await?;
+        server.write_all(&piece).await?;
+        server.read(&mut [0; 1]).await
+    };
+    if let Ok(Ok(1..)) = tokio::time::timeout(SERVER_FORGETS_AFTER, answered).await {
+        wire.delivered_late.fetch_add(1, Ordering::Relaxed);
     }
 }
 

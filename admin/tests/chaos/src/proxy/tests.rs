@@ -104,6 +104,27 @@ async fn a_wire_is_down_silent_cut_led_elsewhere_and_healed() {
 }
 
 #[tokio::test]
+async fn a_held_piece_arrives_when_its_client_has_given_up() {
+    let (address, got) = echo().await;
+    let wire = Wire::open(address).await.unwrap();
+    wire.set_trap(Trap::new("POST /loop ", Trick::Hold(Duration::from_millis(50)), 1));
+    wire.set_trap(Trap::new("commit", Trick::LoseAnswer, 1));
+    assert_eq!(ask(&wire, "POST /loop/stop").await, "POST /loop/stop!", "another path");
+    arrived(&got);
+    assert_eq!(ask(&wire, "POST /loop x").await, "", "its client gets no answer");
+    wire.cut();
+    for _ in 0..500 {
+        if wire.delivered_late() == 1 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!((wire.held(), wire.delivered_late(), arrived(&got).as_str()), (1, 1, "POST /loop x"));
+    wire.clear_traps("POST /loop ");
+    assert_eq!(ask(&wire, "commit").await, "", "the trap of another fault is still there");
+}
+
+#[tokio::test]
 async fn a_silenced_connection_never_speaks_again_and_new_ones_do() {
     let (address, got) = echo().await;
     let wire = Wire::open(address).await.unwrap();

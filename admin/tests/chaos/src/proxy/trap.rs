@@ -1,5 +1,7 @@
 //! What is done once, to the next message of a kind.
 
+use std::time::Duration;
+
 /// Waits for a piece from a client that contains some bytes.
 #[derive(Clone, Debug)]
 pub struct Trap {
@@ -16,6 +18,8 @@ pub enum Trick {
     LoseAnswer,
     /// The request is not passed on; the client gets this, and the connection ends.
     Answer(String),
+    /// The request is passed on after this time, when its client has given up, over a connection of its own.
+    Hold(Duration),
     /// The request is passed on, and the client gets this in the place of the server's answer.
     Replace(String),
 }
@@ -23,6 +27,10 @@ pub enum Trick {
 impl Trap {
     pub fn new(needle: impl Into<Vec<u8>>, trick: Trick, times: u32) -> Self {
         Self { needle: needle.into(), trick, left: times }
+    }
+
+    pub(super) fn waits_for(&self, needle: &str) -> bool {
+        self.needle == needle.as_bytes()
     }
 
     /// Not case-sensitive: databases' clients write `COMMIT` as they like.

@@ -8,11 +8,12 @@ use anyhow::Context as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::History;
+use super::{Fire, History};
 
 pub const META: &str = "meta.json";
+pub const FIRES: &str = "fires.jsonl";
 
-/// Writes everything but the events, which the executors have written themselves.
+/// Writes everything but the events, which the executors have written themselves, and the calls of loops, which their observer has.
 pub fn save(history: &History, folder: &Path) -> anyhow::Result<()> {
     let meta = serde_json::to_vec_pretty(&history.meta)?;
     fs::write(folder.join(META), meta)?;
@@ -36,6 +37,7 @@ pub fn load(folder: &Path) -> anyhow::Result<History> {
         jobs: read(&folder.join("jobs.jsonl"))?,
         calls: read(&folder.join("calls.jsonl"))?,
         events: events(folder)?,
+        fires: fires(folder)?,
         faults: read(&folder.join("faults.jsonl"))?,
         runs: read(&folder.join("runs.jsonl"))?,
         misfires: read(&folder.join("misfires.jsonl"))?,
@@ -59,6 +61,11 @@ pub fn events(folder: &Path) -> anyhow::Result<Vec<super::Event>> {
     }
     all.sort_by_key(|event| event.at);
     Ok(all)
+}
+
+/// The calls of loops, in their order.
+pub fn fires(folder: &Path) -> anyhow::Result<Vec<Fire>> {
+    read_newer(&folder.join(FIRES))
 }
 
 fn lines<T: Serialize>(path: &Path, records: &[T]) -> anyhow::Result<()> {

@@ -3,6 +3,7 @@
 pub mod event;
 pub mod fault;
 pub mod files;
+pub mod fire;
 pub mod items;
 pub mod rows;
 
@@ -12,6 +13,7 @@ use crate::clock::Millis;
 
 pub use event::{Event, What};
 pub use fault::{Class, Fault};
+pub use fire::Fire;
 pub use items::{DeliveryRow, ItemRow, ItemState, MapRow};
 pub use rows::{MisfireRow, RunRow, State};
 
@@ -58,6 +60,17 @@ impl Job {
     /// The number of fires after which its schedule ends.
     pub fn max_fires(&self) -> Option<usize> {
         self.draft["schedule"]["max_fires"].as_u64().map(|most| most as usize)
+    }
+
+    /// One executor fires it by itself: its fires have no records.
+    pub fn is_loop(&self) -> bool {
+        self.draft["durability"] == "best_effort"
+    }
+
+    /// Of a rate.
+    pub fn period_ms(&self) -> Option<Millis> {
+        let schedule = &self.draft["schedule"];
+        schedule["milliseconds"].as_i64().or_else(|| Some(1_000 * schedule["seconds"].as_i64()?))
     }
 }
 
@@ -194,6 +207,7 @@ pub struct History {
     pub jobs: Vec<Job>,
     pub calls: Vec<Call>,
     pub events: Vec<Event>,
+    pub fires: Vec<Fire>,
     pub faults: Vec<Fault>,
     pub runs: Vec<RunRow>,
     pub misfires: Vec<MisfireRow>,

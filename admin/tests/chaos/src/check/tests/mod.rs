@@ -7,6 +7,7 @@ mod delayed;
 mod exits;
 mod flows;
 mod items;
+mod loops;
 mod pauses;
 mod unclear;
 mod unknown_outcomes;

@@ -8,6 +8,8 @@ use super::{Scene, until};
 use crate::nemesis::rest;
 use crate::proxy::{Mode, Trap, Trick, Wire};
 
+const COMMIT: &str = "COMMIT";
+
 pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
     match name {
         "db_kill" | "db_stop" => server(name, scene).await,
@@ -119,9 +121,9 @@ async fn on_wire(name: &str, scene: &mut Scene, wire: &Wire) -> anyhow::Result<(
 /// The next few COMMITs reach the database, and their answers are lost.
 async fn commits(scene: &mut Scene, wire: &Wire) -> anyhow::Result<()> {
     let before = wire.sprung();
-    wire.set_trap(Trap::new("COMMIT", Trick::CutForwarded, 3));
+    wire.set_trap(Trap::new(COMMIT, Trick::CutForwarded, 3));
     until(Duration::from_secs(4), || wire.sprung() >= before + 3).await;
-    wire.clear_traps();
+    wire.clear_traps(COMMIT);
     scene.note = format!("{} cut", wire.sprung() - before);
     Ok(())
 }

@@ -96,7 +96,7 @@ async fn wiped(scene: &mut Scene) -> anyhow::Result<()> {
     // The request has been passed on; the executor writes it into its journal now.
     rest(100).await;
     executor.kill().await;
-    executor.wire.clear_traps();
+    executor.wire.clear_traps(RUN);
     executor.wipe()?;
     scene.note = format!("{} answers lost", executor.wire.sprung() - before);
     anyhow::ensure!(taken, "no run was sent to it within 4 s");
@@ -112,7 +112,7 @@ async fn batch(scene: &mut Scene, fault: BatchFault) -> anyhow::Result<()> {
     executor.wire.set_trap(Trap::new(BATCH, Trick::LoseAnswer, 1));
     until(BATCH_WITHIN, || !executor.is_armed(fault.name())).await;
     let is_late = executor.disarm(fault.name());
-    executor.wire.clear_traps();
+    executor.wire.clear_traps(BATCH);
     anyhow::ensure!(!is_late, "no batch was sent to it in time");
     if fault == BatchFault::ExecutorKilled {
         // The process ends by itself once the half is in its journal.
@@ -132,7 +132,7 @@ async fn trick(scene: &mut Scene, wires: &[Wire], needle: &str, trick: Trick) ->
     }
     let wanted = before + u64::from(TIMES);
     until(Duration::from_secs(4), || sprung() >= wanted).await;
-    wires.iter().for_each(Wire::clear_traps);
+    wires.iter().for_each(|wire| wire.clear_traps(needle));
     scene.note = format!("{} requests", sprung() - before);
     Ok(())
 }

@@ -8,6 +8,7 @@ mod flows;
 mod http;
 mod items;
 mod limits;
+mod loops;
 mod redis;
 mod shards;
 mod sqlite;
@@ -25,6 +26,11 @@ use crate::cluster::admin::Admin;
 use crate::cluster::recorder::Recorder;
 use crate::executor::Kind;
 use crate::random::Random;
+
+/// For an executor that has rested long enough.
+const FREE_WITHIN: Duration = Duration::from_secs(120);
+/// Between two looks for one.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// What a fault acts on: the cluster, its own random numbers, the target, and notes for the report.
 pub struct Scene {
@@ -58,19 +64,35 @@ impl Scene {
         let fits = |recorder: &&Arc<Recorder>| kind.is_none_or(|kind| recorder.kind == kind);
         let names: Vec<String> = cluster.recorders.iter().filter(fits).map(|it| it.name.clone()).collect();
         anyhow::ensure!(!names.is_empty(), "no executor");
+        self.rested(|| names.clone()).await
+    }
+
+    /// One that calls loops. Waits until one of them has had no fault for a while.
+    pub async fn executor_of_loops(&mut self) -> anyhow::Result<Arc<Recorder>> {
+        let cluster = self.cluster.clone();
+        self.rested(|| cluster.observer.executors()).await
+    }
+
+    /// One of those that have these names at the moment, as soon as one of them has had no fault for a while.
+    async fn rested(&mut self, names: impl Fn() -> Vec<String>) -> anyhow::Result<Arc<Recorder>> {
+        let end = Instant::now() + FREE_WITHIN;
         loop {
+            let of_now = names();
             let begun = {
                 let mut spacing = self.spacing.lock().unwrap_or_else(PoisonError::into_inner);
-                spacing.begin(&names, &mut self.random, Instant::now())
+                spacing.begin(&of_now, &mut self.random, Instant::now())
             };
             match begun {
                 Ok(name) => {
-                    let found = cluster.recorders.iter().find(|recorder| recorder.name == name);
+                    let found = self.cluster.recorders.iter().find(|recorder| recorder.name == name);
+                    let found = found.cloned().context("no executor");
                     self.target = name;
                     self.from = now();
-                    return found.cloned().context("no executor");
+                    return found;
                 }
-                Err(wait) => tokio::time::sleep(wait).await,
+                Err(_) if Instant::now() > end => anyhow::bail!("no executor was free for this fault in time"),
+                // Another one may have a loop sooner.
+                Err(wait) => tokio::time::sleep(wait.min(LOOK)).await,
             }
         }
     }
@@ -90,6 +112,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
         "map" => items::killed(scene).await,
         "http" => http::sender_killed(scene).await,
         "limit" => limits::holder_killed(scene).await,
+        "loop" => loops::play(name, scene).await,
         "flow" => flows::last_parents(scene).await,
         "shards" => shards::set(scene).await,
         "slow" | "large" | "logins" => client::play(name, scene).await,

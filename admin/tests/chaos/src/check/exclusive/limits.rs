@@ -1,6 +1,6 @@
 //! Limits: never more runs at work than there are slots, and none without one, whatever has happened to the nodes.
 
-use super::{Figure, Findings};
+use crate::check::{Figure, Findings};
 use crate::load::limited::SLOTS;
 use crate::record::History;
 use crate::samples::{AT_WORK, LIMITS, WITHOUT_SLOT};
