@@ -1,6 +1,7 @@
 //! How much of a job's fires is recorded, and what a job may not have whose fires are not.
 
 use super::draft::JobDraft;
+use super::secret_params::names_secrets;
 use crate::field_error::FieldError;
 use crate::plan::misfire::{CatchUp, MisfirePolicy};
 use crate::route::RouteStrategy;
@@ -79,6 +80,16 @@ impl JobDraft {
                 "must be 0: a best-effort job has no runs that could wait",
             ),
             (
+                self.start_within_seconds != 0,
+                "start_within_seconds",
+                "must be 0: a best-effort job has no runs that could wait",
+            ),
+            (
+                names_secrets(&self.params),
+                "params",
+                "cannot name a secret: they are given to the executor once, with the loop",
+            ),
+            (
                 self.pause_after_failures != 0,
                 "pause_after_failures",
                 "must be 0: it counts recorded runs, which a best-effort job does not have",
@@ -125,10 +136,26 @@ mod tests {
             draft.retries = 2;
             draft.limits = vec!["api".into()];
             draft.priority = 5;
+            draft.start_within_seconds = 5;
+            draft.params = "{{secret.TOKEN}}".into();
             draft.children = vec![3];
         });
         let fields: Vec<&str> = wrong.iter().filter_map(|error| error.split(':').next()).collect();
-        assert_eq!(fields, ["schedule", "catch_up", "misfire", "route", "retries", "children", "limits", "priority"]);
+        assert_eq!(
+            fields,
+            [
+                "schedule",
+                "catch_up",
+                "misfire",
+                "route",
+                "retries",
+                "children",
+                "limits",
+                "priority",
+                "start_within_seconds",
+                "params"
+            ]
+        );
     }
 
     #[test]
