@@ -262,7 +262,7 @@ fn job_row(job: &Job) -> impl Iterator<Item = NamedValue> {
 }
 
 /// What both the insert and the update write.
-pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 36] {
+pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 37] {
     let draft = &job.draft;
     let script = draft.script.as_ref();
     named![
