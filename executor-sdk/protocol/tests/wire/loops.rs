@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Compares in both directions.
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 fn assert_wire<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T, text: &str) {
     assert_eq!(serde_json::to_string(value).unwrap(), text);
     assert_eq!(parse_loops::<T>(text.as_bytes()).as_ref(), Ok(value));
