@@ -65,7 +65,7 @@ impl Page {
         event_text(&self.context, &alert.message)
     }
 
-    fn kinds(&self) -> [(&'static str, &'static str); 15] {
+    fn kinds(&self) -> [(&'static str, &'static str); KINDS.len()] {
         KINDS.map(|kind| (kind.as_str(), kind_label(kind)))
     }
 

@@ -61,7 +61,7 @@ impl FormPage {
         }
     }
 
-    fn kinds(&self) -> [(&'static str, &'static str); 15] {
+    fn kinds(&self) -> [(&'static str, &'static str); KINDS.len()] {
         KINDS.map(|kind| (kind.as_str(), kind_label(kind)))
     }
 
