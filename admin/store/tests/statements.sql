@@ -36,6 +36,9 @@ SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.
 -- oldest_waiting
 SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
 
+-- late_starts
+SELECT run.id AS run_id, run.job_id, run.due_at, job.start_within_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? AND COALESCE(job.start_within_seconds, 0) > 0 AND run.due_at + COALESCE(job.start_within_seconds, 0) * 1000 < ? ORDER BY run.due_at, run.id LIMIT 1000;
+
 -- agreed
 SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_agreed_at < ? ORDER BY id LIMIT 500;
 
@@ -64,7 +67,7 @@ SELECT DISTINCT f.run_id FROM follow_up AS f CROSS JOIN run ON run.id = f.run_id
 SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (? + 0, ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
 
 -- scheduled
-SELECT id, shard, revision FROM job WHERE id > ? AND enabled = TRUE AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?;
+SELECT id, shard, revision FROM job WHERE id > ? AND enabled = TRUE AND durability = 'durable' AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?;
 
 -- old_alarms
 SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;
@@ -178,7 +181,7 @@ UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM jsonb_ea
 INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.value->>2, 0, 0, 0, run.follow & 32215 FROM jsonb_each(?) AS u CROSS JOIN run ON run.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
-INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params, traceparent, priority) SELECT u.value->>0, i.params, i.address, i.is_of_part, i.parts, i.part_params, i.traceparent, i.priority FROM jsonb_each(?) AS u CROSS JOIN run_input AS i ON i.run_id = u.value->>1;
+INSERT INTO run_input (run_id, params, address, is_of_part, repeats_saved, parts, part_params, traceparent, priority) SELECT u.value->>0, i.params, i.address, i.is_of_part, i.repeats_saved, i.parts, i.part_params, i.traceparent, i.priority FROM jsonb_each(?) AS u CROSS JOIN run_input AS i ON i.run_id = u.value->>1;
 
 -- follow_ups
 INSERT INTO follow_up (id, run_id, kind, job_id, at) SELECT u.value->>0, u.value->>1, u.value->>2, u.value->>3, ? FROM jsonb_each(?) AS u WHERE NOT EXISTS (SELECT 1 FROM follow_up AS made WHERE made.id = u.value->>0);
@@ -234,6 +237,30 @@ SELECT run.job_id, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard =
 -- open_runs
 SELECT run.state, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value WHERE run.state < 9 GROUP BY run.state;
 
+-- grant_loops
+UPDATE loop_lease SET epoch = u.value->>1 + 1, app_id = u.value->>3, address = u.value->>4, boot_id = u.value->>5, is_stopped = FALSE, counters = u.value->>6, report = '', reported_at = 0, granted_at = ?, expires_at = ? + ? FROM jsonb_each(?) AS u WHERE loop_lease.job_id = u.value->>0 AND loop_lease.epoch = u.value->>1 AND loop_lease.expires_at = u.value->>2 AND loop_lease.expires_at < ? AND loop_lease.is_wanted;
+
+-- granted_loops
+SELECT u.value->>0 FROM jsonb_each(?) AS u CROSS JOIN loop_lease ON loop_lease.job_id = u.value->>0 WHERE loop_lease.epoch = u.value->>1 + 1 AND loop_lease.boot_id = u.value->>2;
+
+-- renew_loops
+UPDATE loop_lease SET report = u.value->>2, reported_at = ?, expires_at = ? + ? FROM jsonb_each(?) AS u WHERE loop_lease.job_id = u.value->>0 AND loop_lease.epoch = u.value->>1 AND loop_lease.boot_id = ? AND loop_lease.app_id = ? AND loop_lease.is_stopped = FALSE AND loop_lease.expires_at > ?;
+
+-- renewed_loops
+SELECT u.value->>0 FROM jsonb_each(?) AS u CROSS JOIN loop_lease ON loop_lease.job_id = u.value->>0 WHERE loop_lease.epoch = u.value->>1 AND loop_lease.boot_id = ? AND loop_lease.app_id = ? AND loop_lease.is_stopped = FALSE AND loop_lease.expires_at > ?;
+
+-- release_loops
+UPDATE loop_lease SET report = u.value->>2, reported_at = ?, expires_at = 0, is_stopped = TRUE FROM jsonb_each(?) AS u WHERE loop_lease.job_id = u.value->>0 AND loop_lease.epoch = u.value->>1 AND loop_lease.boot_id = ? AND loop_lease.app_id = ?;
+
+-- free_loops
+SELECT job_id FROM json_each(?) AS u CROSS JOIN loop_lease ON loop_lease.shard = u.value WHERE loop_lease.expires_at < ? AND loop_lease.is_wanted ORDER BY job_id;
+
+-- loop_ends
+SELECT job_id, app_id, expires_at, is_wanted, boot_id, is_stopped FROM json_each(?) AS u CROSS JOIN loop_lease ON loop_lease.shard = u.value WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
+
+-- watched_loops
+SELECT job_id, is_wanted, is_stopped, expires_at, reported_at, alarmed_at, report FROM json_each(?) AS u CROSS JOIN loop_lease ON loop_lease.shard = u.value WHERE loop_lease.is_wanted OR loop_lease.alarmed_at > 0 ORDER BY job_id;
+
 -- Postgres
 
 -- due
@@ -272,6 +299,9 @@ SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.
 -- oldest_waiting
 SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
 
+-- late_starts
+SELECT run.id AS run_id, run.job_id, run.due_at, job.start_within_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? AND COALESCE(job.start_within_seconds, 0) > 0 AND run.due_at + COALESCE(job.start_within_seconds, 0) * 1000 < ? ORDER BY run.due_at, run.id LIMIT 1000;
+
 -- agreed
 SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_agreed_at < ? ORDER BY id LIMIT 500;
 
@@ -300,7 +330,7 @@ SELECT DISTINCT f.run_id FROM follow_up AS f CROSS JOIN LATERAL (SELECT shard FR
 SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
 
 -- scheduled
-SELECT id, shard, revision FROM job WHERE id > ? AND enabled = TRUE AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?;
+SELECT id, shard, revision FROM job WHERE id > ? AND enabled = TRUE AND durability = 'durable' AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?;
 
 -- old_alarms
 SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;
@@ -414,7 +444,7 @@ UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM unnest(?
 INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.follow & 32215 FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
-INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params, traceparent, priority) SELECT u.id, i.params, i.address, i.is_of_part, i.parts, i.part_params, i.traceparent, i.priority FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run_input AS i ON i.run_id = u.old;
+INSERT INTO run_input (run_id, params, address, is_of_part, repeats_saved, parts, part_params, traceparent, priority) SELECT u.id, i.params, i.address, i.is_of_part, i.repeats_saved, i.parts, i.part_params, i.traceparent, i.priority FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run_input AS i ON i.run_id = u.old;
 
 -- follow_ups
 INSERT INTO follow_up (id, run_id, kind, job_id, at) SELECT u.id, u.run_id, u.kind, u.job_id, ? FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::bigint[]) AS u(id, run_id, kind, job_id) WHERE NOT EXISTS (SELECT 1 FROM follow_up AS made WHERE made.id = u.id);
@@ -470,6 +500,30 @@ SELECT run.job_id, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) AND run.
 -- open_runs
 SELECT run.state, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state < 9 GROUP BY run.state;
 
+-- grant_loops
+UPDATE loop_lease SET epoch = u.epoch + 1, app_id = u.app_id, address = u.address, boot_id = u.boot_id, is_stopped = FALSE, counters = u.counters, report = '', reported_at = 0, granted_at = ?, expires_at = (extract(epoch FROM clock_timestamp())*1000)::bigint + ? FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::text[]) AS u(id, epoch, expires_at, app_id, address, boot_id, counters) WHERE loop_lease.job_id = u.id AND loop_lease.epoch = u.epoch AND loop_lease.expires_at = u.expires_at AND loop_lease.expires_at < (extract(epoch FROM clock_timestamp())*1000)::bigint AND loop_lease.is_wanted;
+
+-- granted_loops
+SELECT u.id FROM unnest(?::bigint[], ?::bigint[], ?::text[]) AS u(id, epoch, boot_id) JOIN loop_lease ON loop_lease.job_id = u.id WHERE loop_lease.epoch = u.epoch + 1 AND loop_lease.boot_id = u.boot_id;
+
+-- renew_loops
+UPDATE loop_lease SET report = u.report, reported_at = ?, expires_at = (extract(epoch FROM clock_timestamp())*1000)::bigint + ? FROM unnest(?::bigint[], ?::bigint[], ?::text[]) AS u(id, epoch, report) WHERE loop_lease.job_id = u.id AND loop_lease.epoch = u.epoch AND loop_lease.boot_id = ? AND loop_lease.app_id = ? AND loop_lease.is_stopped = FALSE AND loop_lease.expires_at > (extract(epoch FROM clock_timestamp())*1000)::bigint;
+
+-- renewed_loops
+SELECT u.id FROM unnest(?::bigint[], ?::bigint[]) AS u(id, epoch) JOIN loop_lease ON loop_lease.job_id = u.id WHERE loop_lease.epoch = u.epoch AND loop_lease.boot_id = ? AND loop_lease.app_id = ? AND loop_lease.is_stopped = FALSE AND loop_lease.expires_at > (extract(epoch FROM clock_timestamp())*1000)::bigint;
+
+-- release_loops
+UPDATE loop_lease SET report = u.report, reported_at = ?, expires_at = 0, is_stopped = TRUE FROM unnest(?::bigint[], ?::bigint[], ?::text[]) AS u(id, epoch, report) WHERE loop_lease.job_id = u.id AND loop_lease.epoch = u.epoch AND loop_lease.boot_id = ? AND loop_lease.app_id = ?;
+
+-- free_loops
+SELECT job_id FROM unnest(?::bigint[]) AS u(shard) JOIN loop_lease ON loop_lease.shard = u.shard WHERE loop_lease.expires_at < (extract(epoch FROM clock_timestamp())*1000)::bigint AND loop_lease.is_wanted ORDER BY job_id;
+
+-- loop_ends
+SELECT job_id, app_id, expires_at, is_wanted, boot_id, is_stopped FROM unnest(?::bigint[]) AS u(shard) JOIN loop_lease ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
+
+-- watched_loops
+SELECT job_id, is_wanted, is_stopped, expires_at, reported_at, alarmed_at, report FROM unnest(?::bigint[]) AS u(shard) JOIN loop_lease ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.alarmed_at > 0 ORDER BY job_id;
+
 -- MySql
 
 -- due
@@ -508,6 +562,9 @@ SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.
 -- oldest_waiting
 SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
 
+-- late_starts
+SELECT run.id AS run_id, run.job_id, run.due_at, job.start_within_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? AND COALESCE(job.start_within_seconds, 0) > 0 AND run.due_at + COALESCE(job.start_within_seconds, 0) * 1000 < ? ORDER BY run.due_at, run.id LIMIT 1000;
+
 -- agreed
 SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_agreed_at < ? ORDER BY id LIMIT 500;
 
@@ -536,7 +593,7 @@ SELECT DISTINCT f.run_id FROM follow_up AS f STRAIGHT_JOIN run ON run.id = f.run
 SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at > ? OR next_fire_at = ? AND job_id > ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
 
 -- scheduled
-SELECT id, shard, revision FROM job FORCE INDEX (PRIMARY) WHERE id > ? AND enabled = TRUE AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?;
+SELECT id, shard, revision FROM job FORCE INDEX (PRIMARY) WHERE id > ? AND enabled = TRUE AND durability = 'durable' AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?;
 
 -- old_alarms
 SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;
@@ -650,7 +707,7 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (fire_no BIGINT PATH '$[0]', job_id BIGINT P
 INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.follow & 32215 FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
-INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params, traceparent, priority) SELECT u.id, i.params, i.address, i.is_of_part, i.parts, i.part_params, i.traceparent, i.priority FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run_input AS i FORCE INDEX (PRIMARY) ON i.run_id = u.old;
+INSERT INTO run_input (run_id, params, address, is_of_part, repeats_saved, parts, part_params, traceparent, priority) SELECT u.id, i.params, i.address, i.is_of_part, i.repeats_saved, i.parts, i.part_params, i.traceparent, i.priority FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run_input AS i FORCE INDEX (PRIMARY) ON i.run_id = u.old;
 
 -- follow_ups
 INSERT INTO follow_up (id, run_id, kind, job_id, at) SELECT u.id, u.run_id, u.kind, u.job_id, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', run_id BIGINT PATH '$[1]', kind SMALLINT PATH '$[2]', job_id BIGINT PATH '$[3]')) AS u WHERE NOT EXISTS (SELECT 1 FROM follow_up AS made WHERE made.id = u.id);
@@ -705,4 +762,28 @@ SELECT run.job_id, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH
 
 -- open_runs
 SELECT run.state, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN JSON_TABLE('[0, 1, 2, 3, 4]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state GROUP BY run.state;
+
+-- grant_loops
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', expires_at BIGINT PATH '$[2]', app_id BIGINT PATH '$[3]', address VARCHAR(255) PATH '$[4]', boot_id VARCHAR(64) PATH '$[5]', counters MEDIUMTEXT PATH '$[6]')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (PRIMARY) ON loop_lease.job_id = u.id SET loop_lease.epoch = u.epoch + 1, loop_lease.app_id = u.app_id, loop_lease.address = u.address, loop_lease.boot_id = u.boot_id, loop_lease.is_stopped = FALSE, loop_lease.counters = u.counters, loop_lease.report = '', loop_lease.reported_at = 0, loop_lease.granted_at = ?, loop_lease.expires_at = CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED) + ? WHERE loop_lease.epoch = u.epoch AND loop_lease.expires_at = u.expires_at AND loop_lease.expires_at < CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED) AND loop_lease.is_wanted;
+
+-- granted_loops
+SELECT u.id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', boot_id VARCHAR(64) PATH '$[2]')) AS u STRAIGHT_JOIN loop_lease ON loop_lease.job_id = u.id WHERE loop_lease.epoch = u.epoch + 1 AND loop_lease.boot_id = u.boot_id;
+
+-- renew_loops
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', report MEDIUMTEXT PATH '$[2]')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (PRIMARY) ON loop_lease.job_id = u.id SET loop_lease.report = u.report, loop_lease.reported_at = ?, loop_lease.expires_at = CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED) + ? WHERE loop_lease.epoch = u.epoch AND loop_lease.boot_id = ? AND loop_lease.app_id = ? AND loop_lease.is_stopped = FALSE AND loop_lease.expires_at > CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED);
+
+-- renewed_loops
+SELECT u.id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN loop_lease ON loop_lease.job_id = u.id WHERE loop_lease.epoch = u.epoch AND loop_lease.boot_id = ? AND loop_lease.app_id = ? AND loop_lease.is_stopped = FALSE AND loop_lease.expires_at > CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED);
+
+-- release_loops
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', report MEDIUMTEXT PATH '$[2]')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (PRIMARY) ON loop_lease.job_id = u.id SET loop_lease.report = u.report, loop_lease.reported_at = ?, loop_lease.expires_at = 0, loop_lease.is_stopped = TRUE WHERE loop_lease.epoch = u.epoch AND loop_lease.boot_id = ? AND loop_lease.app_id = ?;
+
+-- free_loops
+SELECT job_id FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (loop_lease_shard) ON loop_lease.shard = u.shard WHERE loop_lease.expires_at < CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED) AND loop_lease.is_wanted ORDER BY job_id;
+
+-- loop_ends
+SELECT job_id, app_id, expires_at, is_wanted, boot_id, is_stopped FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (loop_lease_shard) ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
+
+-- watched_loops
+SELECT job_id, is_wanted, is_stopped, expires_at, reported_at, alarmed_at, report FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (loop_lease_shard) ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.alarmed_at > 0 ORDER BY job_id;
 
