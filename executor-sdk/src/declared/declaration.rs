@@ -245,6 +245,10 @@ impl Declaration {
         } else if !matches!(kind, Some("cron" | "unix_cron")) && (text("timezone").or(text("clock_changes"))).is_some()
         {
             self.problems.push("timezone and clock_changes need cron or unix_cron".to_owned());
+        } else if self.schedule.contains_key("milliseconds")
+            && self.job.members.get("durability") != Some(&json!("best_effort"))
+        {
+            self.problems.push("a period of milliseconds needs the durability `best_effort`".to_owned());
         } else if kind == Some("cron") && text("clock_changes") == Some("xxl") {
             let strict = CronFields::parse_strict(text("expression").unwrap_or_default());
             self.problems.extend(strict.err().map(|error| format!("expression: {error}")));

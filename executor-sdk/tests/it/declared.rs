@@ -136,7 +136,10 @@ fn build_refuses_what_is_wrong_in_the_whole_program() {
         (Declaration::new("x").cron("0 0 25 * * ?"), "expression: hour field: 25 is not allowed"),
         (Declaration::new("x").cron("0 0 9 * * ?").every(Duration::from_secs(1)), "the job has two schedules"),
         (Declaration::new("x").timezone("UTC"), "timezone without a schedule"),
-        (Declaration::new("x").every(Duration::from_millis(1500)), "seconds: 1.5s is not a number of whole seconds"),
+        (
+            Declaration::new("x").every(Duration::from_millis(1500)),
+            "a period of milliseconds needs the durability `best_effort`",
+        ),
         (Declaration::new("x").every(Duration::from_secs(5)).timezone("UTC"), "timezone and clock_changes need cron"),
         (Declaration::new("X"), "the key 'X' is not allowed"),
         (Declaration::new("x").route("fastest"), "route: `fastest` is not allowed; allowed: round_robin"),

@@ -40,7 +40,7 @@ fn mail(channel: &Channel, event_id: &str, message: &Message) -> Result<Mail, St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::ChannelKind;
+    use crate::channel::kind::ChannelKind;
     use crate::channel::settings::Settings;
     use crate::message::MessageKind;
     use crate::samples::{chat, sample};

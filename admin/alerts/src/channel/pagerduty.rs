@@ -37,7 +37,7 @@ pub fn call(channel: &Channel, cluster: &str, event_id: &str, message: &Message)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::ChannelKind;
+    use crate::channel::kind::ChannelKind;
     use crate::channel::settings::{Secrets, Settings};
     use crate::message::Locale;
     use crate::samples::sample;

@@ -9,8 +9,9 @@ use carillon_store::alert::deliveries::Delivery;
 
 use crate::channel::attempt::Attempt;
 use crate::channel::client::HttpClient;
+use crate::channel::kind::ChannelKind;
 use crate::channel::settings::Channel;
-use crate::channel::{ChannelKind, email, file};
+use crate::channel::{email, file};
 use crate::message::Message;
 
 /// For one try, from the resolution of a name to the end of the answer.

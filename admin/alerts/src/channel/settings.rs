@@ -7,8 +7,8 @@ use lettre::Address;
 use serde::{Deserialize, Serialize};
 use url::{Host, Position, Url};
 
-use crate::channel::ChannelKind;
 use crate::channel::authority::is_authority;
+use crate::channel::kind::ChannelKind;
 use crate::channel::template;
 use crate::message::Locale;
 

@@ -41,7 +41,7 @@ fn body(channel: &Channel, event_id: &str, message: &Message) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::ChannelKind;
+    use crate::channel::kind::ChannelKind;
     use crate::channel::settings::{Secrets, Settings};
     use crate::message::{Locale, MessageKind};
     use crate::samples::sample;

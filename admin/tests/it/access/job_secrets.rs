@@ -76,7 +76,7 @@ impl Parties {
 async fn create_jobs(node: &Program, service: &str) -> Vec<i64> {
     let request = |auth: Value| {
         let headers = json!({"X-Key": "{{secret.KEY}}"});
-        json!({"url": format!("{service}hook"), "headers": headers, "body": r#"{"key": "{{secret.KEY}}"}"#, "auth": auth})
+        json!({"url": format!("{service}/hook"), "headers": headers, "body": r#"{"key": "{{secret.KEY}}"}"#, "auth": auth})
     };
     let basic = json!({"basic": {"user": "u", "password": "KEY"}});
     let drafts = [

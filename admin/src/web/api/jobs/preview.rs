@@ -4,7 +4,7 @@ use actix_web::web::Json;
 use carillon_accounts::policy::{self, Action, Object};
 use carillon_engine::manage;
 use carillon_inspect::preview::{self, ExcludedDay, Spread};
-use carillon_scheduler::JobDraft;
+use carillon_scheduler::{Durability, JobDraft};
 use carillon_store::Job;
 use chrono::{NaiveDate, SecondsFormat};
 use serde::Deserialize;
@@ -148,6 +148,10 @@ fn draft_of(mut members: Map<String, Value>) -> Result<(JobDraft, bool), Error> 
             return Err(Error::field("schedule", "is missing; it is required"));
         }
         members.extend(NEEDED.map(|name| (name.to_owned(), json!("preview"))));
+        // Only best-effort jobs have such a period.
+        if members["schedule"].get("milliseconds").is_some() {
+            members.entry("durability").or_insert_with(|| json!(Durability::BestEffort));
+        }
     }
     Ok((draft(Value::Object(members))?, is_whole))
 }

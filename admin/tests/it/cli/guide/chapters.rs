@@ -153,4 +153,5 @@ pub const ELSEWHERE: &[Elsewhere] = &[
         "docker load -i target/packages/carillon-*-image.tar",
         (".ci/image-test", "install.md 'docker load'"),
     ),
+    elsewhere("admin/docs/loops.md", "api /jobs/1/loop", ("admin/tests/it/api/runs/loops.rs", "/loop")),
 ];

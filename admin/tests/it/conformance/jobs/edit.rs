@@ -113,7 +113,7 @@ databases! {
         let detail: serde_json::Value = serde_json::from_str(&entry.detail).unwrap();
         assert_eq!(detail["before"], serde_json::json!({"name": "one", "params": ""}));
         assert_eq!(detail["after"]["name"], "two");
-        assert!(entry.detail.len() < 1500 && entry.detail.contains("(60000 bytes)"), "{}", entry.detail);
+        assert!(entry.detail.len() < 1500 && entry.detail.contains("(60000 bytes, SHA-256 "), "{}", entry.detail);
     }
 
     async fn a_job_moves_to_another_app_with_its_waiting_runs(db: &TestDatabase) {

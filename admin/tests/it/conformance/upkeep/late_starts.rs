@@ -45,8 +45,8 @@ databases! {
         let (one, other) = (fixture.with_objective("one", 10).await, fixture.with_objective("other", 5).await);
         let run = |job: &Job, run_id, start_within_seconds| LateStart { run_id, job_id: job.id, due_at: NOW, start_within_seconds };
         let alarms = fixture.store.alarms();
-        let late = [(run(&one, 1, 10), None), (run(&one, 2, 10), None), (run(&other, 3, 5), Some(after(9)))];
-        let raised = alarms.raise_late_starts(&late, after(12)).await.unwrap();
+        let late = [(run(&one, 1, 10), None), (run(&one, 2, 10), None), (run(&other, 3, 5), Some(NOW + 9_000))];
+        let raised = alarms.raise_late_starts(&late, NOW + 12_000).await.unwrap();
         let texts: Vec<&str> = raised.iter().map(|alarm| alarm.text.as_str()).collect();
         assert_eq!(texts, [
             "run 1 was due 12 s ago and has not started; the objective is 10 s",
