@@ -90,6 +90,7 @@ async fn create_jobs(node: &Program, service: &str) -> Vec<i64> {
         let members = draft.as_object_mut().unwrap();
         members.insert("app".into(), "orders".into());
         members.insert("name".into(), format!("job {number}").into());
+        members.insert("key".into(), format!("job-{number}").into());
         jobs.push(node.api().post("/jobs", draft).await.ok()["id"].as_i64().unwrap());
     }
     jobs

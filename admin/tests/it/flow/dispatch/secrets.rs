@@ -202,7 +202,7 @@ fn retries_and_reruns_have_the_secrets_of_the_saved_parameters() {
             [(repeated.clone(), format!("{} {SECRET}", day())), (format!("{repeated}!"), format!("{repeated}!"))]
         {
             node.engine.jobs().run_again(asked(&job, Cause::Manual, &text), Some(second), &actor()).await.unwrap();
-            node.round().await;
+            node.advance(1_000).await;
             assert_eq!(params(executor).pop(), Some(expected));
         }
     });
