@@ -128,14 +128,17 @@ impl RunStore<'_> {
     }
 
     /// The parameters of these runs' jobs that may name secrets: those of now, those of before that are on record, and those that the runs
-    /// repeat. A run whose job has never named a secret has none.
+    /// repeat. A run whose job has never named a secret has none. Nor has one with other parameters of its own: it was sent no secret, and a
+    /// mask in what it sends back would tell which texts are secrets to those who give it parameters.
     pub async fn naming_texts(self, run_ids: &[i64]) -> Result<Vec<NamingText>> {
         const RUNS: &str = "SELECT run.id, run.app_id, COALESCE(job.app_id, run.app_id), t.params FROM run \
                             LEFT JOIN job ON job.id = run.job_id JOIN";
         const NAMES: &str = "run.id IN ({ids}) AND t.params LIKE '%secret.%'";
+        const SENT_SAVED: &str = "NOT EXISTS (SELECT 1 FROM run_input AS given WHERE given.run_id = run.id AND given.params IS NOT NULL \
+                                  AND given.repeats_saved = FALSE)";
         let text = format!(
-            "{RUNS} job_params AS t ON t.job_id = run.job_id WHERE {NAMES} \
-             UNION ALL {RUNS} job_params_history AS t ON t.job_id = run.job_id WHERE {NAMES} \
+            "{RUNS} job_params AS t ON t.job_id = run.job_id WHERE {NAMES} AND {SENT_SAVED} \
+             UNION ALL {RUNS} job_params_history AS t ON t.job_id = run.job_id WHERE {NAMES} AND {SENT_SAVED} \
              UNION ALL {RUNS} run_input AS t ON t.run_id = run.id AND t.repeats_saved = TRUE WHERE {NAMES}"
         );
         let ids = || self.ids(run_ids);
