@@ -104,6 +104,8 @@ impl SendBatch {
         let under_way: Vec<RequestGuard<'_>> = self.tasks.iter().map(begin).collect();
         let answers = self.post(sent_at).await;
         let of_address = answers.as_ref().map_or_else(Outcome::clone, |_| Outcome::Accepted);
+        // It may repeat the secrets of any of them.
+        let of_address = self.tasks.iter().fold(of_address, |outcome, task| task.without_secrets(outcome));
         if gate.record_outcome(&of_address, sender.cx.clock.monotonic(), sender.cx.settings.breaker) {
             tracing::warn!(executor.address = self.address, send.outcome = ?of_address, "the executor is left alone for a while");
         }
