@@ -2,6 +2,7 @@
 
 use carillon_scheduler::job::limits::{self, check_params};
 use carillon_scheduler::job::placeholders::has_placeholders;
+use carillon_scheduler::job::secret_params::names_secrets;
 use carillon_scheduler::{
     BlockStrategy, JobDraft, Millis, MisfirePolicy, RouteStrategy, ScriptDraft, ScriptKind, hex_digest,
 };
@@ -75,6 +76,11 @@ impl JobMapping<'_> {
         };
         if let Err(why) = check_params(&row.params) {
             report.add("P1", of, why);
+            return None;
+        }
+        // An import looks no secrets up, and who writes the rows there is no person who may name them here.
+        if names_secrets(&row.params) {
+            report.add("P1", of, "names a secret");
             return None;
         }
         if has_placeholders(&row.params) {
@@ -286,6 +292,7 @@ mod tests {
             (JobRow { name: String::new(), ..row() }, "N1", true),
             (JobRow { params: "x".repeat(70_000), ..row() }, "P1", false),
             (JobRow { params: "a\0b".into(), ..row() }, "P1", false),
+            (JobRow { params: "{{secret.KEY}}".into(), ..row() }, "P1", false),
             (JobRow { misfire: "FIRE_TWICE".into(), ..row() }, "M2", true),
             (JobRow { route: String::new(), ..row() }, "R1", true),
             (JobRow { route: "ROUND".into(), ..row() }, "B1", true),
