@@ -30,10 +30,14 @@ databases! {
         let late = async |now| fixture.late(&job, &[], now).await.iter().map(|run| run.run_id).collect::<Vec<_>>();
         assert_eq!(late(NOW + 10_000).await, [0_i64; 0], "in its last millisecond");
         assert_eq!(late(NOW + 10_001).await, [ids[0]]);
-        assert_eq!(late(NOW + 12_001).await, [ids[0], ids[2]], "one that waits for an earlier run too");
+        assert_eq!(late(NOW + 99_000).await, [ids[0]], "one for each job, so that a job with many hides no other");
         let first = LateStart { run_id: ids[0], job_id: job.id, due_at: NOW, start_within_seconds: 10 };
         assert_eq!(fixture.late(&job, &[], NOW + 10_001).await, [first]);
         assert_eq!(fixture.late(&job, &[job.app_id], NOW + 99_000).await, [], "its app is paused");
+        assert_eq!(fixture.late(&job, &[job.app_id + 1], NOW + 10_001).await, [first], "another app is paused");
+        fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", ids[0])).await;
+        assert_eq!(late(NOW + 12_000).await, [0_i64; 0]);
+        assert_eq!(late(NOW + 12_001).await, [ids[2]], "one that waits for an earlier run");
         fixture.sql("UPDATE job SET start_within_seconds = 86400").await;
         assert_eq!(late(NOW + 99_000).await, [0_i64; 0]);
         fixture.sql("DELETE FROM job").await;
