@@ -73,7 +73,12 @@ impl StartWatcher {
         raised.iter().for_each(|alarm| self.cx.log_alarm(alarm));
         let waits: HashSet<i64> = waiting.late.iter().map(|run| run.job_id).collect();
         let is_over = |(job_id, job): &(&i64, &JobStarts)| job.is_met && !waiting.may_lack && !waits.contains(job_id);
-        let over: Vec<i64> = started.iter().filter(is_over).map(|(job_id, _)| *job_id).collect();
+        let mut over: Vec<i64> = started.iter().filter(is_over).map(|(job_id, _)| *job_id).collect();
+        // Most jobs start in time and have no alarm: the ids of all of them would be a long list for nothing.
+        if !over.is_empty() {
+            let open: HashSet<i64> = alarms.jobs_with_late_start().await?.into_iter().collect();
+            over.retain(|job_id| open.contains(job_id));
+        }
         if !over.is_empty() {
             alarms.close_late_starts(&over, now).await?;
         }
