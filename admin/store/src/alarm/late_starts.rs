@@ -103,4 +103,18 @@ impl AlarmStore<'_> {
         let text = "UPDATE alarm SET open_at = NULL, closed_at = ? WHERE open_at > 0 AND kind = {alarm.late_start} AND job_id IN ({ids})";
         self.execute(&self.write, text, values![now, self.ids(job_ids)]).await
     }
+
+    /// Closes the alarms of jobs whose schedules have no further fire, and which have no open run: none may start in time any more. Answers
+    /// how many. The jobs are read apart, or MariaDB would lock what the schedules go by.
+    pub(crate) async fn close_last_late_starts(self, now: Millis) -> Result<u64> {
+        let open = self.jobs_with_late_start().await?;
+        if open.is_empty() {
+            return Ok(0);
+        }
+        let text = "SELECT job.id FROM job WHERE job.id IN ({ids}) \
+                    AND NOT EXISTS (SELECT 1 FROM job_clock WHERE job_clock.shard = job.shard AND job_clock.job_id = job.id) \
+                    AND NOT EXISTS (SELECT 1 FROM run WHERE run.shard = job.shard AND run.state < {state.final} AND run.job_id = job.id)";
+        let last: Vec<i64> = self.tuples(&self.write, text, values![self.ids(&open)]).await?;
+        if last.is_empty() { Ok(0) } else { self.close_late_starts(&last, now).await }
+    }
 }
