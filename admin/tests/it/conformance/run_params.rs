@@ -93,7 +93,7 @@ databases! {
         fixture.sql("INSERT INTO run_input (run_id, params) VALUES (3, '{{secret.C}}')").await;
         fixture.sql("INSERT INTO run_input (run_id, params, repeats_saved) VALUES (4, '{{secret.D}}', TRUE)").await;
         let found = fixture.store.runs().naming_texts(&[1, 2, 3, 4, 5, 6]).await.unwrap();
-        let mut texts: Vec<(i64, String)> = found.into_iter().map(|naming| (naming.run_id, naming.text)).collect();
+        let mut texts: Vec<(i64, String)> = found.into_iter().map(|naming| (naming.run_id, naming.text.to_string())).collect();
         texts.sort();
         let [a, b] = ["{{ secret.A }}", "{{secret.B}}"];
         let expected = [(1, a), (1, b), (4, "{{secret.D}}"), (6, a), (6, b)];
