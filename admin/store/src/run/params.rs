@@ -153,7 +153,7 @@ impl RunStore<'_> {
     /// By job, each text once, however many runs it has.
     async fn naming_texts_of_jobs(self, job_ids: &[i64]) -> Result<HashMap<i64, Vec<Arc<str>>>> {
         const TEXTS: &str = "SELECT job_id, params FROM job_params WHERE job_id IN ({ids}) AND params LIKE '%secret.%' \
-                             UNION SELECT job_id, params FROM job_params_history WHERE job_id IN ({ids}) AND params LIKE '%secret.%'";
+                             UNION ALL SELECT job_id, params FROM job_params_history WHERE job_id IN ({ids}) AND params LIKE '%secret.%'";
         let mut texts: HashMap<i64, Vec<Arc<str>>> = HashMap::new();
         let rows = self.tuples(&self.engine_reads, TEXTS, values![self.ids(job_ids), self.ids(job_ids)]).await?;
         for (job_id, text) in rows.into_iter().map(|(job_id, text): (i64, String)| (job_id, Arc::from(text))) {
