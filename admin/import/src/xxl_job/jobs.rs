@@ -78,7 +78,7 @@ impl JobMapping<'_> {
             report.add("P1", of, why);
             return None;
         }
-        // An import looks no secrets up, and who writes the rows there is no person who may name them here.
+        // An import looks no secrets up, and those who write the rows there may have no right to name them here.
         if names_secrets(&row.params) {
             report.add("P1", of, "names a secret");
             return None;
