@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn each_odd_value_has_its_code() {
-        let odd: [(JobRow, &str, bool); 15] = [
+        let odd: [(JobRow, &str, bool); 16] = [
             (JobRow { params: "{{run_id}}".into(), ..row() }, "P2", true),
             (JobRow { handler: " closeDay".into(), ..row() }, "H1", true),
             (JobRow { name: "two\nlines".into(), ..row() }, "N1", true),
