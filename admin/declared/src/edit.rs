@@ -33,7 +33,9 @@ impl Declarations {
     pub async fn put_job(&self, app_id: i64, draft: JobDraft, expected: Option<i64>, by: &Actor) -> Result<Job, Error> {
         match self.engine.jobs().with_key(app_id, &draft.key).await {
             Ok(job) => self.update_job(job.id, &draft, expected, by).await,
-            Err(_) => self.engine.jobs().put(app_id, draft, expected, by).await,
+            Err(Error::Missing(_)) => self.engine.jobs().put(app_id, draft, expected, by).await,
+            // Otherwise there may be a job, and members that are enforced.
+            Err(error) => Err(error),
         }
     }
 

@@ -12,8 +12,8 @@ use crate::secret::{is_secret, random_secret};
 
 /// Time to sign in at the provider.
 const LIMIT_MS: i64 = 10 * 60_000;
-/// Characters of the address in the console: the state is a part of the provider's address.
-const NEXT_MAX: usize = 1_000;
+/// Bytes of the address in the console: the state is a part of the provider's address.
+const NEXT_BYTES: usize = 1_000;
 
 /// Known again when the browser comes back.
 #[derive(Clone)]
@@ -38,7 +38,7 @@ pub(super) fn key(secret: &str) -> Key {
 impl BegunSignIn {
     /// One of the browser that holds this secret.
     pub fn new(key: &Key, browser: &str, next: &str, now: Millis) -> Self {
-        let next: String = next.chars().take(NEXT_MAX).collect();
+        let next = next[..next.floor_char_boundary(NEXT_BYTES)].to_owned();
         let expires_at = now + LIMIT_MS;
         let body = format!("{expires_at}.{}.{}", random_secret(), URL_SAFE_NO_PAD.encode(&next));
         let state = format!("{body}.{}", code(key, "state", browser, &body));
@@ -90,6 +90,8 @@ mod tests {
             assert!(found(&key, &browser, changed, 1_000).is_none(), "{changed}");
         }
         assert!(found(&key, "", &BegunSignIn::new(&key, "", "/", 1_000).state, 1_000).is_none(), "no browser");
+        let long = BegunSignIn::new(&key, &browser, &format!("/{}", "ü".repeat(1_000)), 1_000);
+        assert_eq!(long.next.len(), 999, "whole characters");
         let again = BegunSignIn::new(&key, &browser, "/jobs", 1_000);
         assert!(again.state != begun.state && again.secrets.nonce != begun.secrets.nonce);
     }

@@ -11,7 +11,7 @@ use carillon_store::db::sql::text::{CUT, before_cut};
 use carillon_store::run::settle::finding::RunReport;
 use foldhash::{HashMap, HashMapExt as _};
 
-use crate::executor::secrets::{hidden, open_secrets};
+use crate::executor::secrets::{OpenedSecrets, hidden, open_secrets};
 
 /// The shortest text that may have a secret.
 const LEAST_BYTES: usize = 8;
@@ -31,8 +31,8 @@ pub async fn hide_in_reports(store: &Store, keys: &SecretKeys, reports: &mut [Ru
     for report in reports {
         if let (Some(secrets), Some(text)) = (secrets.get(&report.run_id), &mut report.message) {
             *text = match before_cut(text) {
-                Some(kept) => format!("{}{CUT}", masked_cut(kept, secrets)),
-                None => masked(text, secrets),
+                Some(kept) => secrets.hide(kept, |kept, hidden| format!("{}{CUT}", masked_cut(kept, hidden))),
+                None => secrets.hide(text, masked),
             };
         }
     }
@@ -54,13 +54,38 @@ pub async fn hide_in_texts(
         return Ok(());
     }
     if let Some(secrets) = hidden_of(store, keys, &[run_id]).await?.get(&run_id) {
-        texts.into_iter().for_each(|text| *text = masked(text, secrets));
+        texts.into_iter().for_each(|text| *text = secrets.hide(text, masked));
     }
     Ok(())
 }
 
+/// What must not be shown of the secrets that a run may have been sent.
+#[derive(Default)]
+struct HiddenSecrets {
+    values: Vec<String>,
+    /// The name of one that cannot be decrypted here, so it cannot be found in a text either.
+    unreadable: Option<String>,
+}
+
+impl HiddenSecrets {
+    fn add(&mut self, names: &BTreeSet<&str>, secrets: &OpenedSecrets) {
+        let named = secrets.values.iter().filter(|(name, _)| names.contains(name.as_str()));
+        self.values.extend(hidden(named.map(|(_, value)| value)));
+        let unreadable = secrets.unreadable.iter().find(|name| names.contains(name.as_str()));
+        self.unreadable = self.unreadable.take().or_else(|| unreadable.cloned());
+    }
+
+    /// The text as it may be shown.
+    fn hide(&self, text: &str, mask: impl FnOnce(&str, &[String]) -> String) -> String {
+        match &self.unreadable {
+            Some(name) => format!("not shown: no key of this node decrypts the secret {name}"),
+            None => mask(text, &self.values),
+        }
+    }
+}
+
 /// By run, those of which the parameters have named secrets.
-async fn hidden_of(store: &Store, keys: &SecretKeys, run_ids: &[i64]) -> store::Result<HashMap<i64, Vec<String>>> {
+async fn hidden_of(store: &Store, keys: &SecretKeys, run_ids: &[i64]) -> store::Result<HashMap<i64, HiddenSecrets>> {
     let texts = store.runs().naming_texts(run_ids).await?;
     let mut by_app: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
     for naming in &texts {
@@ -70,15 +95,14 @@ async fn hidden_of(store: &Store, keys: &SecretKeys, run_ids: &[i64]) -> store::
     }
     let mut opened = BTreeMap::new();
     for (app_id, names) in by_app.iter().filter(|(_, names)| !names.is_empty()) {
-        opened.insert(*app_id, open_secrets(store, keys, *app_id, names).await?.values);
+        opened.insert(*app_id, open_secrets(store, keys, *app_id, names).await?);
     }
-    let mut found: HashMap<i64, Vec<String>> = HashMap::new();
+    let mut found: HashMap<i64, HiddenSecrets> = HashMap::new();
     for naming in &texts {
         let names = secrets_in(&naming.text);
         let apps: BTreeSet<i64> = naming.app_ids.into_iter().collect();
-        let values = apps.iter().filter_map(|app_id| opened.get(app_id)).flatten();
-        let named = values.filter(|(name, _)| names.contains(name.as_str())).map(|(_, value)| value);
-        found.entry(naming.run_id).or_default().extend(hidden(named));
+        let secrets = found.entry(naming.run_id).or_default();
+        apps.iter().filter_map(|app_id| opened.get(app_id)).for_each(|opened| secrets.add(&names, opened));
     }
     Ok(found)
 }

@@ -237,7 +237,7 @@ impl SendTask {
         let sent_at = cx.clock.now();
         let under_way = self.sender.outcomes.in_flight.begin(run.run_id, sent_at);
         cx.metrics.in_flight.inc();
-        self.sender.observe_start(run, &routed.decision.job, sent_at);
+        self.sender.observe_departure(run, &routed.decision.job, sent_at);
         let (secret, script) = (secret_params.as_ref().map(|it| it.text.as_str()), script.as_deref());
         let request = body(run, &routed.decision.job, BodyParts { given: params.clone(), secret, script });
         let headers = headers(&cx.cluster, run, &routed.decision.job, not_after(stamp, cx));
@@ -246,6 +246,9 @@ impl SendTask {
         let (outcome, received_at) = Box::pin(self.sender.client.run(address, &request, &headers)).await;
         failpoint::hit("after_answer_read");
         cx.metrics.in_flight.dec();
+        if outcome.may_have_left() {
+            self.sender.observe_start(run, &routed.decision.job, sent_at);
+        }
         let outcome = self.without_secrets(outcome);
         (outcome, under_way.end().map(|it| SendInFlight { received_at, ..it }))
     }

@@ -135,6 +135,11 @@ impl Outcome {
         }
     }
 
+    /// False: nothing was written.
+    pub(crate) fn may_have_left(&self) -> bool {
+        !matches!(self, Self::NotSent { .. } | Self::Withheld { .. })
+    }
+
     /// The word of the metrics.
     pub fn name(&self) -> &'static str {
         match self {

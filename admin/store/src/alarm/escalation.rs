@@ -14,7 +14,7 @@ use crate::views::AlarmStore;
 /// for runs that are deleted. For `stuck` and `paused` this is the normal way out. `stuck` names a run and speaks for its job: as
 /// long as one flagged run of the job waits, no alarm is raised for a further one, so it stays open. Without a run it is about a shard
 /// (`stalled_shards`). `late_start` is closed by a run of its job that starts in time (`late_starts`); here it is for jobs that have lost
-/// their objective, and for paused ones, which start nothing.
+/// their objective, and for paused ones of which no run waits; and `close_last_late_starts` is for those that nothing starts any more.
 const OVER: [&str; 5] = [
     "kind IN ({alarm.unknown}, {alarm.lost}) AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state IN ({state.unknown}, {state.lost}))",
     "kind = {alarm.stuck} AND run_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state = {state.claimed}) \
@@ -22,7 +22,8 @@ const OVER: [&str; 5] = [
      AND run.state = {state.claimed} AND run.state < {state.final} AND run.flagged_at IS NOT NULL)",
     "kind = {alarm.paused} AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = alarm.job_id AND job.paused_reason IS NOT NULL)",
     "kind = {alarm.late_start} AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = alarm.job_id AND job.start_within_seconds > 0 \
-     AND (job.enabled = TRUE OR EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state = {state.claimed})))",
+     AND (job.enabled = TRUE OR EXISTS (SELECT 1 FROM run WHERE run.shard = job.shard AND run.job_id = job.id \
+     AND run.state = {state.claimed} AND run.state < {state.final})))",
     "kind = {alarm.loop} AND NOT EXISTS (SELECT 1 FROM loop_lease WHERE loop_lease.job_id = alarm.job_id AND loop_lease.alarmed_at > 0)",
 ];
 
@@ -60,7 +61,7 @@ impl AlarmStore<'_> {
             let done = self.execute(&self.write, &text, values![now]).await?;
             closed += done;
         }
-        Ok(closed)
+        Ok(closed + self.close_last_late_starts(now).await?)
     }
 
     /// The outcome of these runs is known after all.

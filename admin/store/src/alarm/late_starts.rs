@@ -11,12 +11,17 @@ use crate::db::ids;
 use crate::error::Result;
 use crate::views::{AlarmStore, RunStore};
 
-/// Runs that wait under this epoch for longer than the objective of their job, whatever they wait for. The outer join and `COALESCE`
-/// keep each database from walking over the jobs first.
-pub(crate) const LATE_STARTS: &str = "SELECT run.id AS run_id, run.job_id, run.due_at, job.start_within_seconds FROM run LEFT JOIN job ON job.id = run.job_id \
+/// The first run of each job that waits under this epoch for longer than the objective of the job, whatever it waits for. The outer join and
+/// `COALESCE` keep each database from walking over the jobs first.
+pub(crate) const LATE_STARTS: &str = "SELECT late.run_id, late.job_id, late.due_at, late.start_within_seconds FROM \
+     (SELECT run.id AS run_id, run.job_id, run.due_at, job.start_within_seconds, \
+     ROW_NUMBER() OVER (PARTITION BY run.job_id ORDER BY run.due_at, run.id) AS place FROM run LEFT JOIN job ON job.id = run.job_id \
      WHERE run.shard = ? AND run.state = {state.claimed} AND run.state < {state.final} AND run.epoch = ? AND run.due_at <= ? \
-     AND COALESCE(job.start_within_seconds, 0) > 0 AND run.due_at + COALESCE(job.start_within_seconds, 0) * 1000 < ? \
-     ORDER BY run.due_at, run.id LIMIT 1000";
+     AND COALESCE(job.start_within_seconds, 0) > 0 AND run.due_at + COALESCE(job.start_within_seconds, 0) * 1000 < ?) AS late \
+     WHERE late.place = 1 ORDER BY late.due_at, late.run_id LIMIT 1000";
+
+/// As many as [`RunStore::late_starts`] answers at most: there may be more.
+pub const MOST_LATE: usize = 1_000;
 
 /// The shortest objective, in ms.
 const SHORTEST: Millis = 1_000;
@@ -53,13 +58,13 @@ impl RunStore<'_> {
         Ok(shards.into_iter().collect())
     }
 
-    /// The first thousand runs of a shard that wait under this epoch and have missed their objective. Runs of the `paused` apps wait
-    /// because a person has said so, and are left out.
+    /// Of each job of a shard the first run that waits under this epoch and has missed its objective; of a thousand jobs at most. Runs of
+    /// the `paused` apps wait because a person has said so, and are left out.
     pub async fn late_starts(self, shard: i32, epoch: i64, paused: &[i64], now: Millis) -> Result<Vec<LateStart>> {
         let mut values = values![shard, epoch, now - SHORTEST, now];
         let mut text = LATE_STARTS.to_owned();
         if !paused.is_empty() {
-            text = text.replace("ORDER BY", "AND run.app_id NOT IN ({ids}) ORDER BY");
+            text = text.replace(") AS late", " AND run.app_id NOT IN ({ids})) AS late");
             values.push(self.ids(paused));
         }
         self.all(&self.engine_reads, &text, values).await
@@ -97,5 +102,19 @@ impl AlarmStore<'_> {
     pub async fn close_late_starts(self, job_ids: &[i64], now: Millis) -> Result<u64> {
         let text = "UPDATE alarm SET open_at = NULL, closed_at = ? WHERE open_at > 0 AND kind = {alarm.late_start} AND job_id IN ({ids})";
         self.execute(&self.write, text, values![now, self.ids(job_ids)]).await
+    }
+
+    /// Closes the alarms of jobs whose schedules have no further fire, and which have no open run: none may start in time any more. Answers
+    /// how many. The jobs are read apart, or MariaDB would lock what the schedules go by.
+    pub(crate) async fn close_last_late_starts(self, now: Millis) -> Result<u64> {
+        let open = self.jobs_with_late_start().await?;
+        if open.is_empty() {
+            return Ok(0);
+        }
+        let text = "SELECT job.id FROM job WHERE job.id IN ({ids}) \
+                    AND NOT EXISTS (SELECT 1 FROM job_clock WHERE job_clock.shard = job.shard AND job_clock.job_id = job.id) \
+                    AND NOT EXISTS (SELECT 1 FROM run WHERE run.shard = job.shard AND run.state < {state.final} AND run.job_id = job.id)";
+        let last: Vec<i64> = self.tuples(&self.write, text, values![self.ids(&open)]).await?;
+        if last.is_empty() { Ok(0) } else { self.close_late_starts(&last, now).await }
     }
 }

@@ -59,10 +59,11 @@ impl JobStore<'_> {
         self.runs().cancel_in(tx, &ids, reason, now).await
     }
 
-    /// The job has moved to another app: so do its runs that have not been sent.
+    /// The job has moved to another app: so do its runs that have not been sent, without its secrets.
     pub(crate) async fn move_claimed(self, tx: &Transaction, job: &Job) -> Result<()> {
         let text = "UPDATE run SET app_id = ? WHERE shard = ? AND state = {state.claimed} AND state < {state.final} AND job_id = ?";
-        self.execute(tx, text, values![job.app_id, job.shard, job.id]).await.map(drop)
+        self.execute(tx, text, values![job.app_id, job.shard, job.id]).await?;
+        self.runs().forget_secrets_of(tx, job).await
     }
 
     /// Sets the cursor of an enabled job: where the engine stopped, or the first instant that is ahead of now and of

@@ -14,6 +14,11 @@ use crate::job::stored_job::Job;
 use crate::retention::prune_rest::AUDIT_MS;
 use crate::views::{JobStore, RetentionStore};
 
+/// Long texts of former definitions that a job has at most, of each kind. The newest stay.
+const MOST_TEXTS: usize = 100;
+/// Texts that are looked up at once to be pruned.
+const AT_ONCE: usize = 1_000;
+
 /// A change of a job, and the definition that it made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Revision {
@@ -141,16 +146,34 @@ impl JobStore<'_> {
 }
 
 impl RetentionStore<'_> {
-    /// Deletes long texts of former definitions that the audit does not reach any more; answers how many. Parameters go with the last run that
-    /// was sent with them. It reads each such text: once a day is enough.
+    /// Deletes long texts of former definitions that the audit does not reach any more, or of which the job has had many since; answers how
+    /// many. Parameters go with the last run that was sent with them. It reads a row for each such text: once a day is enough.
     pub async fn prune_former_texts(self, now: Millis) -> Result<u64> {
         let before = now - AUDIT_MS;
-        let text = "UPDATE job_params_history SET replaced_at = 0 WHERE replaced_at > 0 AND (replaced_at < ? \
-                    OR NOT EXISTS (SELECT 1 FROM job WHERE job.id = job_params_history.job_id))";
-        self.execute(&self.write, text, values![before]).await?;
-        let text = "DELETE FROM job_part_history WHERE replaced_at < ? \
-                    OR NOT EXISTS (SELECT 1 FROM job WHERE job.id = job_part_history.job_id)";
-        self.execute(&self.write, text, values![before]).await
+        let forget = "UPDATE job_params_history SET replaced_at = 0 WHERE job_id = ? AND revision = ?";
+        self.prune_former("job_params_history", forget, before).await?;
+        let delete = "DELETE FROM job_part_history WHERE job_id = ? AND revision = ?";
+        self.prune_former("job_part_history", delete, before).await
+    }
+
+    async fn prune_former(self, table: &str, prune: &str, before: Millis) -> Result<u64> {
+        let text = format!(
+            "SELECT former.job_id, former.revision FROM (SELECT job_id, revision, replaced_at, \
+             ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY revision DESC) AS place FROM {table} WHERE replaced_at > 0) AS former \
+             WHERE former.place > {MOST_TEXTS} OR former.replaced_at < ? \
+             OR NOT EXISTS (SELECT 1 FROM job WHERE job.id = former.job_id) LIMIT {AT_ONCE}"
+        );
+        let mut done = 0;
+        loop {
+            let found: Vec<(i64, i64)> = self.tuples(&self.write, &text, values![before]).await?;
+            for (job_id, revision) in &found {
+                done += self.execute(&self.write, prune, values![*job_id, *revision]).await?;
+            }
+            if found.len() < AT_ONCE {
+                return Ok(done);
+            }
+            tokio::task::yield_now().await;
+        }
     }
 }
 

@@ -3,7 +3,9 @@
 //! that was sent with them.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use carillon_scheduler::{Cause, Millis, Parts};
 use foldhash::{HashMap, HashMapExt as _};
@@ -65,7 +67,8 @@ pub struct NamingText {
     pub run_id: i64,
     /// The app of the run, and that of its job, which may have moved since.
     pub app_ids: [i64; 2],
-    pub text: String,
+    /// Shared by the runs of a job.
+    pub text: Arc<str>,
 }
 
 /// What a part of a fire was given, and what was asked for with the fire.
@@ -128,20 +131,35 @@ impl RunStore<'_> {
     }
 
     /// The parameters of these runs' jobs that may name secrets: those of now, those of before that are on record, and those that the runs
-    /// repeat. A run whose job has never named a secret has none.
+    /// repeat. A run whose job has never named a secret has none. Nor has one with other parameters of its own: it was sent no secret, and a
+    /// mask in what it sends back would tell which texts are secrets to those who give it parameters.
     pub async fn naming_texts(self, run_ids: &[i64]) -> Result<Vec<NamingText>> {
-        const RUNS: &str = "SELECT run.id, run.app_id, COALESCE(job.app_id, run.app_id), t.params FROM run \
-                            LEFT JOIN job ON job.id = run.job_id JOIN";
-        const NAMES: &str = "run.id IN ({ids}) AND t.params LIKE '%secret.%'";
-        let text = format!(
-            "{RUNS} job_params AS t ON t.job_id = run.job_id WHERE {NAMES} \
-             UNION ALL {RUNS} job_params_history AS t ON t.job_id = run.job_id WHERE {NAMES} \
-             UNION ALL {RUNS} run_input AS t ON t.run_id = run.id AND t.repeats_saved = TRUE WHERE {NAMES}"
-        );
-        let ids = || self.ids(run_ids);
-        let rows = self.tuples(&self.engine_reads, &text, values![ids(), ids(), ids()]).await?;
-        let naming = |(run_id, of_run, of_job, text)| NamingText { run_id, app_ids: [of_run, of_job], text };
-        Ok(rows.into_iter().map(naming).collect())
+        const RUNS: &str = "SELECT run.id, run.job_id, run.app_id, COALESCE(job.app_id, run.app_id), given.params FROM run \
+                            LEFT JOIN job ON job.id = run.job_id LEFT JOIN run_input AS given ON given.run_id = run.id \
+                            WHERE run.id IN ({ids}) AND (given.params IS NULL OR given.repeats_saved = TRUE)";
+        let runs: Vec<(i64, i64, i64, i64, Option<String>)> =
+            self.tuples(&self.engine_reads, RUNS, values![self.ids(run_ids)]).await?;
+        let job_ids: BTreeSet<i64> = runs.iter().map(|(_, job_id, ..)| *job_id).collect();
+        let of_jobs = self.naming_texts_of_jobs(&job_ids.into_iter().collect::<Vec<_>>()).await?;
+        let mut found = vec![];
+        for (run_id, job_id, of_run, of_job, repeated) in runs {
+            let repeated = repeated.filter(|text| text.contains("secret.")).map(Arc::from);
+            let texts = of_jobs.get(&job_id).into_iter().flatten().cloned().chain(repeated);
+            found.extend(texts.map(|text| NamingText { run_id, app_ids: [of_run, of_job], text }));
+        }
+        Ok(found)
+    }
+
+    /// By job, each text once, however many runs it has.
+    async fn naming_texts_of_jobs(self, job_ids: &[i64]) -> Result<HashMap<i64, Vec<Arc<str>>>> {
+        const TEXTS: &str = "SELECT job_id, params FROM job_params WHERE job_id IN ({ids}) AND params LIKE '%secret.%' \
+                             UNION ALL SELECT job_id, params FROM job_params_history WHERE job_id IN ({ids}) AND params LIKE '%secret.%'";
+        let mut texts: HashMap<i64, Vec<Arc<str>>> = HashMap::new();
+        let rows = self.tuples(&self.engine_reads, TEXTS, values![self.ids(job_ids), self.ids(job_ids)]).await?;
+        for (job_id, text) in rows.into_iter().map(|(job_id, text): (i64, String)| (job_id, Arc::from(text))) {
+            texts.entry(job_id).or_default().push(text);
+        }
+        Ok(texts)
     }
 
     /// What a repetition of a run's fire is split into: the list of the fire, or the number of parts that was asked for with it. None: what

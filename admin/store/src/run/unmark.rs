@@ -76,6 +76,8 @@ impl RunStore<'_> {
         let rows: Vec<_> = unsent.iter().map(|run| (run.run_id, run.token, i32::from(run.bound))).collect();
         let done = self.bulk(&tx, &UNMARK, &[], &rows).await?;
         let with_slots: Vec<i64> = runs.values().filter(|run| run.has_slots()).map(|run| run.id).collect();
+        let moved: Vec<i64> = runs.values().filter(|run| run.is_of_former_app()).map(|run| run.id).collect();
+        self.forget_secrets_of_unsent(&tx, &moved).await?;
         let freed = self.limits().free_unmarked(&tx, &with_slots).await?;
         let (mut disabled, mut deleted) = (vec![], vec![]);
         for id in ids {

@@ -84,12 +84,19 @@ databases! {
         edit(&fixture, &job, "{{secret.B}}").await;
         sent(&fixture, &plain, 3, 1).await;
         sent(&fixture, &plain, 4, 1).await;
+        // It was sent the text of a person, and no secret.
+        sent(&fixture, &job, 5, 2).await;
+        fixture.sql("INSERT INTO run_input (run_id, params) VALUES (5, 'guess')").await;
+        // Given an address only, it was sent what its job was saved with.
+        sent(&fixture, &job, 6, 2).await;
+        fixture.sql("INSERT INTO run_input (run_id, address) VALUES (6, 'http://x:1/')").await;
         fixture.sql("INSERT INTO run_input (run_id, params) VALUES (3, '{{secret.C}}')").await;
         fixture.sql("INSERT INTO run_input (run_id, params, repeats_saved) VALUES (4, '{{secret.D}}', TRUE)").await;
-        let found = fixture.store.runs().naming_texts(&[1, 2, 3, 4]).await.unwrap();
-        let mut texts: Vec<(i64, String)> = found.into_iter().map(|naming| (naming.run_id, naming.text)).collect();
+        let found = fixture.store.runs().naming_texts(&[1, 2, 3, 4, 5, 6]).await.unwrap();
+        let mut texts: Vec<(i64, String)> = found.into_iter().map(|naming| (naming.run_id, naming.text.to_string())).collect();
         texts.sort();
-        let expected = [(1, "{{ secret.A }}"), (1, "{{secret.B}}"), (4, "{{secret.D}}")];
+        let [a, b] = ["{{ secret.A }}", "{{secret.B}}"];
+        let expected = [(1, a), (1, b), (4, "{{secret.D}}"), (6, a), (6, b)];
         assert_eq!(texts, expected.map(|(id, text)| (id, text.to_owned())));
         assert_eq!(given(&fixture, 3).await, RunParams::Own("{{secret.C}}".into()));
         assert_eq!(given(&fixture, 4).await, RunParams::Repeated("{{secret.D}}".into()));

@@ -104,6 +104,8 @@ impl SendBatch {
         let under_way: Vec<RequestGuard<'_>> = self.tasks.iter().map(begin).collect();
         let answers = self.post(sent_at).await;
         let of_address = answers.as_ref().map_or_else(Outcome::clone, |_| Outcome::Accepted);
+        // It may repeat the secrets of any of them.
+        let of_address = self.tasks.iter().fold(of_address, |outcome, task| task.without_secrets(outcome));
         if gate.record_outcome(&of_address, sender.cx.clock.monotonic(), sender.cx.settings.breaker) {
             tracing::warn!(executor.address = self.address, send.outcome = ?of_address, "the executor is left alone for a while");
         }
@@ -113,7 +115,7 @@ impl SendBatch {
                 drop(under_way);
                 self.send_each();
             }
-            answers => self.conclude(&answers, under_way),
+            answers => self.conclude(&answers, under_way, sent_at),
         }
     }
 
@@ -128,7 +130,7 @@ impl SendBatch {
         let cx = &self.sender.cx;
         let runs = self.tasks.iter().map(|task| {
             let (routed, job) = (&task.marked.routed, &task.marked.routed.decision.job);
-            self.sender.observe_start(&routed.run, job, sent_at);
+            self.sender.observe_departure(&routed.run, job, sent_at);
             let headers = headers(&cx.cluster, &routed.run, job, not_after(&task.marked.stamp, cx));
             let secret = task.marked.secret_params.as_ref().map(|it| it.text.as_str());
             BatchRun {
@@ -152,12 +154,21 @@ impl SendBatch {
         Ok(answers?.into_iter().map(|answer| (answer.log_id, answer)).collect())
     }
 
-    fn conclude(self, answers: &Result<HashMap<i64, RunAnswer>, Outcome>, under_way: Vec<RequestGuard<'_>>) {
+    fn conclude(
+        self,
+        answers: &Result<HashMap<i64, RunAnswer>, Outcome>,
+        under_way: Vec<RequestGuard<'_>>,
+        sent_at: Millis,
+    ) {
         for (task, under_way) in self.tasks.into_iter().zip(under_way) {
             let answer = |answers: &HashMap<i64, RunAnswer>| answers.get(&task.marked.routed.run.run_id).cloned();
             let answer = answers.as_ref().map(answer);
             let received_at = answer.as_ref().ok().and_then(|answer| plausible_moment(answer.as_ref()?.received_at?));
             let outcome = task.without_secrets(answer.map_or_else(Outcome::clone, outcome));
+            let routed = &task.marked.routed;
+            if outcome.may_have_left() {
+                self.sender.observe_start(&routed.run, &routed.decision.job, sent_at);
+            }
             let in_flight = under_way.end().map(|it| SendInFlight { received_at, ..it });
             let result = task.classify(0, outcome, in_flight);
             task.after_first(result);

@@ -23,7 +23,7 @@ impl SendTask {
         let sent_at = cx.clock.now();
         let under_way = self.sender.outcomes.in_flight.begin(run.run_id, sent_at);
         cx.metrics.in_flight.inc();
-        self.sender.observe_start(run, job, sent_at);
+        self.sender.observe_departure(run, job, sent_at);
         let params = filled_params(run, job, self.marked.params.clone(), || own_params(job));
         failpoint::hit_when_written("after_request_written");
         let send_until = self.marked.stamp.asked + cx.settings.send_limit;
@@ -31,6 +31,9 @@ impl SendTask {
         failpoint::hit("after_answer_read");
         cx.metrics.in_flight.dec();
         let for_gate = outcome.for_gate();
+        if !matches!(outcome, HttpOutcome::NotSent(_) | HttpOutcome::PutOff(_)) {
+            self.sender.observe_start(run, job, sent_at);
+        }
         if gate.record_outcome(&for_gate, cx.clock.monotonic(), cx.settings.breaker) {
             let address = &routed.candidates[0].address;
             tracing::warn!(executor.address = address, send.outcome = ?for_gate, "the service is left alone for a while");

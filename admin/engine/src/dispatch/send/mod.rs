@@ -45,8 +45,12 @@ impl Sender {
     }
 
     /// A request for the run is about to leave.
-    pub(in crate::dispatch) fn observe_start(&self, run: &ClaimedRun, job: &CachedJob, sent_at: Millis) {
+    pub(in crate::dispatch) fn observe_departure(&self, run: &ClaimedRun, job: &CachedJob, sent_at: Millis) {
         self.cx.metrics.observe_lateness(&job.stored.app, sent_at - run.due_at);
+    }
+
+    /// A request for the run has left, or may have: one that certainly has not is no start.
+    pub(in crate::dispatch) fn observe_start(&self, run: &ClaimedRun, job: &CachedJob, sent_at: Millis) {
         self.starts.record(run, job, sent_at);
     }
 

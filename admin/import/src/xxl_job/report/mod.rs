@@ -62,7 +62,7 @@ const MEANINGS: [(&str, &str); 42] = [
     ("N1", "the name is put on one line, or made up where there is none"),
     (
         "P1",
-        "the parameters have more than 64 KiB, the character NUL, or a placeholder that is wrong here: not imported",
+        "the parameters have more than 64 KiB, the character NUL, or a placeholder that is wrong here or names a secret: not imported",
     ),
     ("P2", "the parameters hold a placeholder, which is replaced here when a run is sent, and was text there"),
     ("R1", "the route is unknown or missing: such a job never ran there; imported with `first`"),

@@ -6,6 +6,9 @@ use std::ops::Range;
 /// What stands in place of a secret.
 const MASK: &str = "***";
 
+/// Bytes of a secret that are masked where a text is cut, at least. A mask in place of fewer would tell, one after another, how a secret begins.
+const LEAST_BEGINNING: usize = 8;
+
 /// Bytes of the longest escape, of which a cut may leave a part.
 const LONGEST_ESCAPE: usize = 12;
 
@@ -104,7 +107,8 @@ impl Layer {
         let ends = length.saturating_sub(LONGEST_ESCAPE)..=length;
         let begins = |end: usize| {
             let first = end.saturating_sub(secret.len());
-            (first..end).find(|begin| secret.starts_with(&self.bytes[*begin..end]))
+            let last = (end + 1).saturating_sub(LEAST_BEGINNING);
+            (first..last).find(|begin| secret.starts_with(&self.bytes[*begin..end]))
         };
         if let Some(begin) = ends.filter_map(begins).min() {
             found.push(self.starts[begin] as usize..self.starts[length] as usize);
@@ -200,12 +204,15 @@ mod tests {
     #[test]
     fn the_beginning_of_a_secret_at_a_cut_is_masked() {
         let secrets = ["pass\"word é1".to_owned()];
-        for end in ["p", "pass", "pass\"word ", "pass\\", "pass\\\"word \\u00", "pass%22wo", "pass%2"] {
+        for end in ["pass\"wor", "pass\"word ", "pass\\\"word \\u00", "pass%22wor", "pass%22word%2"] {
             let shown = masked_cut(&format!("0123456789abcdef {end}"), &secrets);
             assert_eq!(shown, "0123456789abcdef ***", "{end}");
         }
         assert_eq!(masked_cut("pass\"word é1, 0123456789abcdef", &secrets), "***, 0123456789abcdef");
         assert_eq!(masked_cut("", &secrets), "");
+        for guess in ["p", "pass", "pass\"wo", "pass%22wo", "past\"wor"] {
+            assert_eq!(masked_cut(guess, &secrets), guess, "too little of it to tell that it is its beginning");
+        }
     }
 
     #[test]

@@ -55,4 +55,26 @@ databases! {
         fixture.store.jobs().delete(job.id, NOW + 367 * DAY, &actor()).await.unwrap();
         assert_eq!(prune(&fixture, NOW + 367 * DAY).await, 0, "a deleted job has nothing to go back to");
     }
+
+    // covers: 001-16
+    async fn of_the_long_texts_of_a_job_the_newest_hundred_stay(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (job, other) = (fixture.create(&draft("a")).await, fixture.create(&draft("b")).await);
+        for (id, count) in [(job.id, 102), (other.id, 2)] {
+            for revision in 1..=count {
+                for (table, columns, values) in [("job_params_history", ", runs_to", ", 0"), ("job_part_history", "", "")] {
+                    let text = format!(
+                        "INSERT INTO {table} (job_id, revision, params, replaced_at{columns}) VALUES ({id}, {revision}, '[]', {NOW}{values})"
+                    );
+                    fixture.sql(&text).await;
+                }
+            }
+        }
+        assert_eq!(prune(&fixture, NOW + 1).await, 102);
+        for table in ["job_params_history", "job_part_history"] {
+            assert_eq!(fixture.count(table, &format!("job_id = {} AND revision > 2", job.id)).await, 100, "{table}");
+            assert_eq!(fixture.count(table, &format!("job_id = {}", other.id)).await, 2, "{table}");
+        }
+        assert_eq!(fixture.store.retention().prune_former_texts(NOW + 1).await.unwrap(), 0);
+    }
 }

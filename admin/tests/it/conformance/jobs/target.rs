@@ -4,21 +4,25 @@ use carillon_scheduler::{Cause, JobDraft};
 use carillon_store::backfill::backfills::NewBackfill;
 use carillon_store::job::change::JobChange;
 use carillon_store::run::trigger::NewTrigger;
+use carillon_store::run::unmark::Unsent;
 use carillon_store::{Definition, Error, Job, PauseNote, TargetJob};
 
-use crate::conformance::fixture::{Fixture, NOW, actor, after, draft, each};
+use crate::conformance::fixture::{Fixture, NOW, Row, actor, after, draft, each};
 
 /// A job that was of the fixture's app, as its former team knows it.
 async fn moved(fixture: &Fixture) -> (Job, TargetJob) {
     let job = fixture.create(&each("* * * * * ?")).await;
+    (move_job(fixture, &job).await, TargetJob::of_app(job.id, fixture.app.id))
+}
+
+async fn move_job(fixture: &Fixture, job: &Job) -> Job {
     let other = match fixture.store.apps().by_name("shipping").await.unwrap() {
         Some(app) => app,
         None => fixture.store.apps().create("shipping", "", NOW, &actor()).await.unwrap(),
     };
     let draft = JobDraft { app: "shipping".into(), ..each("* * * * * ?") };
     let definition = Definition::check(&other, &draft, NOW).unwrap();
-    let now = fixture.store.jobs().update(job.id, &definition, None, NOW, &actor()).await.unwrap();
-    (now, TargetJob::of_app(job.id, fixture.app.id))
+    fixture.store.jobs().update(job.id, &definition, None, NOW, &actor()).await.unwrap()
 }
 
 fn trigger(job: TargetJob) -> NewTrigger {
@@ -38,6 +42,26 @@ fn trigger(job: TargetJob) -> NewTrigger {
 }
 
 databases! {
+    // covers: 001-44
+    async fn what_was_not_sent_before_a_move_names_no_secret_of_the_new_app(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
+        let (claimed, sending, running) = (0, 1, 2);
+        for (id, state) in [(1, claimed), (2, sending), (3, running), (4, sending)] {
+            fixture.run(&job, Row { id, cause: 1, fire_no: id, state, ..Row::default() }).await;
+            let given = format!("INSERT INTO run_input (run_id, params, repeats_saved) VALUES ({id}, '{{{{secret.A}}}}', TRUE)");
+            fixture.sql(&given).await;
+        }
+        fixture.sql("UPDATE run SET mark_token = id, sends = 1 WHERE id > 1").await;
+        move_job(&fixture, &job).await;
+        let named = async |id| fixture.count("run_input", &format!("run_id = {id} AND repeats_saved = TRUE")).await;
+        assert_eq!([named(1).await, named(2).await, named(3).await], [0, 1, 1], "what was sent is still masked");
+        // One of the two that were marked was not sent after all.
+        let back = [(2, 2), (4, 99)].map(|(run_id, token)| Unsent { run_id, token, bound: false });
+        assert_eq!(fixture.store.runs().unmark(&back, NOW).await.unwrap().done, 1);
+        assert_eq!([named(2).await, named(3).await, named(4).await], [0, 1, 1]);
+    }
+
     // covers: S12
     async fn a_job_that_has_moved_is_missing_for_its_former_app(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;

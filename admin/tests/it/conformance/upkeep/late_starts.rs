@@ -1,11 +1,11 @@
 //! Runs that miss the objective of their job, and the alarms of their jobs.
 
-use carillon_scheduler::AlarmKind;
 use carillon_scheduler::RunState::{Claimed, Running, Succeeded};
+use carillon_scheduler::{AlarmKind, JobDraft};
 use carillon_store::Job;
 use carillon_store::alarm::late_starts::LateStart;
 
-use crate::conformance::fixture::{Fixture, NOW, after};
+use crate::conformance::fixture::{Fixture, NOW, Row, after, draft};
 
 impl Fixture {
     async fn with_objective(&self, name: &str, seconds: i32) -> Job {
@@ -30,10 +30,14 @@ databases! {
         let late = async |now| fixture.late(&job, &[], now).await.iter().map(|run| run.run_id).collect::<Vec<_>>();
         assert_eq!(late(NOW + 10_000).await, [0_i64; 0], "in its last millisecond");
         assert_eq!(late(NOW + 10_001).await, [ids[0]]);
-        assert_eq!(late(NOW + 12_001).await, [ids[0], ids[2]], "one that waits for an earlier run too");
+        assert_eq!(late(NOW + 99_000).await, [ids[0]], "one for each job, so that a job with many hides no other");
         let first = LateStart { run_id: ids[0], job_id: job.id, due_at: NOW, start_within_seconds: 10 };
         assert_eq!(fixture.late(&job, &[], NOW + 10_001).await, [first]);
         assert_eq!(fixture.late(&job, &[job.app_id], NOW + 99_000).await, [], "its app is paused");
+        assert_eq!(fixture.late(&job, &[job.app_id + 1], NOW + 10_001).await, [first], "another app is paused");
+        fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", ids[0])).await;
+        assert_eq!(late(NOW + 12_000).await, [0_i64; 0]);
+        assert_eq!(late(NOW + 12_001).await, [ids[2]], "one that waits for an earlier run");
         fixture.sql("UPDATE job SET start_within_seconds = 86400").await;
         assert_eq!(late(NOW + 99_000).await, [0_i64; 0]);
         fixture.sql("DELETE FROM job").await;
@@ -78,9 +82,28 @@ databases! {
         assert_eq!(close(23).await, 1, "no job");
         fixture.sql(&format!("UPDATE job SET enabled = FALSE WHERE id = {}", jobs[2].id)).await;
         assert_eq!(close(24).await, 0, "it is paused, and its run still waits");
+        let later = fixture.run(&jobs[2], Row { fire_no: after(1), state: Claimed.code(), ..Row::default() }).await;
         fixture.sql(&format!("UPDATE run SET state = 12 WHERE id = {}", late[2].0.run_id)).await;
-        assert_eq!(close(25).await, 1, "it is paused");
+        assert_eq!(close(25).await, 0, "another run waits");
+        fixture.sql(&format!("UPDATE run SET state = 12 WHERE id = {later}")).await;
+        assert_eq!(close(26).await, 1, "it is paused");
         assert_eq!(fixture.store.alarms().jobs_with_late_start().await.unwrap(), [jobs[3].id]);
+    }
+
+    async fn an_alarm_ends_with_the_last_run_of_a_job_that_nothing_starts(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let by_hand = fixture.create(&JobDraft { start_within_seconds: 10, ..draft("by hand") }).await;
+        let ticking = fixture.with_objective("ticking", 10).await;
+        let late = [&by_hand, &ticking].map(|job| (LateStart { run_id: 1, job_id: job.id, due_at: NOW, start_within_seconds: 10 }, None));
+        assert_eq!(fixture.store.alarms().raise_late_starts(&late, after(20)).await.unwrap().len(), 2);
+        let close = async |second| fixture.store.alarms().close_resolved(after(second)).await.unwrap();
+        let run = fixture.runs_in(&by_hand, &[Claimed]).await[0];
+        assert_eq!(close(21).await, 0, "its run waits");
+        fixture.sql(&format!("UPDATE run SET state = 2 WHERE id = {run}")).await;
+        assert_eq!(close(22).await, 0, "it runs");
+        fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {run}")).await;
+        assert_eq!(close(23).await, 1);
+        assert_eq!(fixture.store.alarms().jobs_with_late_start().await.unwrap(), [ticking.id], "its schedule goes on");
     }
 
     async fn the_shares_count_what_has_started_and_what_waits_for_too_long(db: &TestDatabase) {

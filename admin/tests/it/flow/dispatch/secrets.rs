@@ -97,6 +97,28 @@ fn a_secret_in_parameters_reaches_an_executor_of_batches() {
     });
 }
 
+/// As if no node had the key of this secret any more.
+async fn seal_by_a_lost_key(node: &Node, name: &str) {
+    let other = SecretKeys::parse(&random_secret()).unwrap();
+    let value = other.seal(&format!("secret {} {name}", node.app.id), SECRET).unwrap();
+    node.store.apps().set_secret(&node.app, name, &value, START, &actor()).await.unwrap();
+}
+
+// covers: 001-44
+#[test]
+fn a_text_in_which_a_secret_cannot_be_found_is_not_shown() {
+    with_secret(async |node, executor| {
+        node.register(executor).await;
+        let job = naming(node, |_| ()).await;
+        let run = node.fire(&job).await;
+        node.round().await;
+        assert_eq!(params(executor), [format!("{} {SECRET}", day())]);
+        seal_by_a_lost_key(node, "KEY").await;
+        node.callback(&[(run, 500, &format!("wrong key {SECRET}"))]).await;
+        assert_eq!(node.runs(&job).await[0].message(), "not shown: no key of this node decrypts the secret KEY");
+    });
+}
+
 // covers: 001-44
 #[test]
 fn a_run_without_its_secret_fails_with_the_reason_and_is_not_sent() {
@@ -105,11 +127,7 @@ fn a_run_without_its_secret_fails_with_the_reason_and_is_not_sent() {
         let missing = naming(node, |draft| draft.params = "{{secret.KEY}} {{secret.NONE}}".into()).await;
         node.engine.app_secrets().set(node.app.id, "SEALED", SECRET, &actor()).await.unwrap();
         let sealed = naming(node, |draft| draft.params = "{{secret.SEALED}}".into()).await;
-        // By a key that no node has any more.
-        let other = SecretKeys::parse(&random_secret()).unwrap();
-        let context = format!("secret {} SEALED", node.app.id);
-        let value = other.seal(&context, SECRET).unwrap();
-        node.store.apps().set_secret(&node.app, "SEALED", &value, START, &actor()).await.unwrap();
+        seal_by_a_lost_key(node, "SEALED").await;
         for (job, why) in [
             (&missing, "the secret NONE is not set; the run was not sent"),
             (&sealed, "no key of this node decrypts the secret SEALED; the run was not sent"),

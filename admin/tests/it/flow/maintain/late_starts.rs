@@ -6,12 +6,13 @@ use carillon_engine::manage::PauseRequest;
 use carillon_engine::runtime::Service as _;
 use carillon_inspect::explain::explain;
 use carillon_locale::Language;
-use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, Overlap};
+use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, Overlap, RunState};
 use carillon_store::alarm::alarms::{AlarmFilter, AlarmRow};
+use carillon_store::alarm::late_starts::LateStart;
 use carillon_store::{Job, VisibleApps};
 
 use crate::conformance::fixture::actor;
-use crate::flow::node::{Node, with_registered_executor};
+use crate::flow::node::{Node, on_node, with_registered_executor};
 
 fn prompt(draft: &mut JobDraft) {
     draft.start_within_seconds = 10;
@@ -95,6 +96,22 @@ fn a_run_that_starts_late_between_two_looks_has_an_alarm_too() {
         assert_eq!(alarms.len(), 1, "only the one with an objective");
         assert_eq!(alarms[0].alarm.text, format!("run {late} started 11 s after it was due; the objective is 10 s"));
         assert!(alarms[0].is_open);
+    });
+}
+
+#[test]
+fn a_run_of_which_no_request_has_left_has_not_started() {
+    on_node(async |node| {
+        let job = node.job(prompt).await;
+        let late = LateStart { run_id: 1, job_id: job.id, due_at: node.clock.now(), start_within_seconds: 10 };
+        node.store.alarms().raise_late_starts(&[(late, None)], node.clock.now()).await.unwrap();
+        // Nothing listens there.
+        node.register_address("http://127.0.0.1:1/", None).await;
+        node.fire(&job).await;
+        node.round().await;
+        assert_eq!(node.states(&job).await, [RunState::Failed]);
+        let alarms = look(node).await;
+        assert_eq!((alarms.len(), alarms[0].is_open), (1, true));
     });
 }
 
