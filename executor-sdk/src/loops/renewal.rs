@@ -43,7 +43,7 @@ impl Loops {
     }
 
     async fn renew(&self, admins: &AdminClient) -> Result<(), String> {
-        let reports = self.reports();
+        let reports = self.renewable();
         if reports.is_empty() {
             return Ok(());
         }

@@ -287,10 +287,24 @@ async fn a_stop_ends_all_loops_and_waits_for_their_calls() {
     bench.loops.close("the executor is stopping");
     assert_eq!(bench.grant(3, 1, "takes", "").unwrap_err(), "the executor is stopping");
     assert_eq!(bench.counters(1).running, 1);
+    assert!(bench.loops.renewable().is_empty(), "no renewal gives them back while a call goes on");
     let begun = bench.calls.lock().len();
     bench.loops.calls_ended().await;
     assert_eq!(bench.calls.lock().len(), begun, "no call begins");
     let reports = bench.loops.reports();
     assert!(reports.iter().all(|report| report.ends && report.counters.running == 0), "{reports:?}");
     assert_eq!(bench.counters(1).succeeded, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_call_of_a_loop_that_was_stopped_is_cancelled_too() {
+    let bench = Bench::new();
+    bench.grant(1, 1, "takes", "600000").unwrap();
+    bench.renew(|_| EVERY_50_MS);
+    sleep(Duration::from_millis(100)).await;
+    bench.loops.stop(1, 2).unwrap();
+    bench.loops.cancel_calls("the executor is stopping");
+    let begun = Instant::now();
+    bench.loops.calls_ended().await;
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
