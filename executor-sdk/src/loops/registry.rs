@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_protocol::{LoopGrant, LoopHistory, LoopRenewals, LoopReport, headers};
+use carillon_protocol::{LoopGrant, LoopHistory, LoopRenewals, LoopReport, LoopTiming, headers};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -128,6 +128,8 @@ impl Loops {
         self.shared.clock.lock().learn(answer.now, Instant::now());
         let lease = Duration::from_millis(answer.lease_ms.into());
         let permission = Permission::new(sent, lease);
+        let timings: HashMap<(i32, i64), LoopTiming> =
+            answer.loops.into_iter().map(|renewed| ((renewed.job_id, renewed.epoch), renewed.timing)).collect();
         let mut state = self.state.lock();
         state.lease = lease;
         for report in reports {
@@ -135,8 +137,8 @@ impl Loops {
             let Some(known) = state.loops.get(&report.job_id).filter(|known| known.epoch() == report.epoch) else {
                 continue;
             };
-            match answer.loops.iter().find(|renewed| (renewed.job_id, renewed.epoch) == key) {
-                Some(renewed) => known.renewed(permission, renewed.timing.clone(), answer.now),
+            match timings.get(&key) {
+                Some(timing) => known.renewed(permission, timing.clone(), answer.now),
                 None => {
                     tracing::info!(job.id = report.job_id, epoch = report.epoch, "the lease of a loop is over");
                     known.end();
