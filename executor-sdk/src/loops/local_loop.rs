@@ -19,6 +19,9 @@ use crate::job_log::RunLog;
 use crate::lane::execute;
 use crate::run::{Run, RunMeta};
 
+/// The last instant is this much ahead of an answer only if the admin's clock went back.
+const STEPPED_MS: i64 = 5_000;
+
 /// What loops share.
 #[derive(Clone)]
 pub(super) struct Shared {
@@ -203,10 +206,11 @@ impl LocalLoop {
         }
     }
 
-    /// The lease was renewed. The first time, the instants after `admin_now` are those of the loop.
+    /// The lease was renewed. The first time, the instants after `admin_now` are those of the loop; and so after a step back of the admin's clock,
+    /// or it would stand still until its time has come again.
     pub(super) fn renewed(&self, permission: Permission, timing: LoopTiming, admin_now: i64) {
         let mut state = self.state.lock();
-        if state.timing.is_none() {
+        if state.timing.is_none() || state.last > admin_now.saturating_add(STEPPED_MS) {
             state.last = admin_now;
         }
         state.permission = Some(permission);

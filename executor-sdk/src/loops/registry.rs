@@ -125,7 +125,7 @@ impl Loops {
 
     /// An admin has answered the reports, which were sent then: loops that it does not name are over.
     pub(super) fn apply(&self, sent: SentAt, reports: &[LoopReport], answer: LoopRenewals) {
-        self.shared.clock.lock().learn(answer.now, Instant::now());
+        self.shared.clock.lock().learn(answer.now, sent.monotonic(), Instant::now());
         let lease = Duration::from_millis(answer.lease_ms.into());
         let permission = Permission::new(sent, lease);
         let timings: HashMap<(i32, i64), LoopTiming> =

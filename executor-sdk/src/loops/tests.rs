@@ -71,6 +71,14 @@ impl Bench {
         self.loops.apply(SentAt::now(), &reports, answer);
     }
 
+    /// The same by an admin whose clock has jumped.
+    fn renew_stepped(&self, by_ms: i64) {
+        let reports = self.loops.reports();
+        let loops = reports.iter().map(|it| RenewedLoop { job_id: it.job_id, epoch: it.epoch, timing: EVERY_50_MS });
+        let answer = LoopRenewals { now: self.admin_now() + by_ms, lease_ms: LEASE_MS, loops: loops.collect() };
+        self.loops.apply(SentAt::now(), &reports, answer);
+    }
+
     /// Lets time pass, with a renewal at its beginning and after each 1.5 s.
     async fn renewed_for(&self, mut left: Duration, timing: LoopTiming) {
         while !left.is_zero() {
@@ -307,4 +315,15 @@ async fn the_call_of_a_loop_that_was_stopped_is_cancelled_too() {
     let begun = Instant::now();
     bench.loops.calls_ended().await;
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_goes_on_after_a_step_back_of_the_admins_clock() {
+    let bench = Bench::new();
+    bench.grant(1, 7, "takes", "").unwrap();
+    bench.renewed_for(Duration::from_secs(3), EVERY_50_MS).await;
+    assert_eq!(bench.counts(1), (60, 0));
+    bench.renew_stepped(-3_600_000);
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(bench.counts(1), (80, 0));
 }

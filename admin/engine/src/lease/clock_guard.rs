@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::executor::directory::ExecutorDirectory;
 use crate::lease::held_shards::HeldShards;
 use crate::lease::lock::ShardLock;
+use crate::loops::granter::LOOP_LEASE;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
@@ -155,6 +156,11 @@ impl ClockGuard {
             && let Err(error) = self.cx.store.apps().seen_at_the_latest(now).await
         {
             tracing::warn!(%error, "leases of executors lie ahead of the clock until their next heartbeat");
+        }
+        if by < 0
+            && let Err(error) = self.cx.store.loops().end_at_the_latest(now, ms(LOOP_LEASE)).await
+        {
+            tracing::warn!(%error, "leases of loops lie ahead of the clock until they are renewed");
         }
         tracing::warn!(clock.before = before, clock.now = now, step_ms = by, "the clock has jumped");
         self.cx.raise_alarm(AlarmKind::Clock, None, None, self.step_text(by)).await;

@@ -30,7 +30,7 @@ impl Engine {
         let jobs = self.job_cache.current(&renewed).await?;
         let mut answer = Vec::with_capacity(renewed.len());
         let now = self.cx.clock.now();
-        for report in going.iter().filter(|report| named.contains(&report.job_id.into())) {
+        for report in going.iter().filter(|report| named.contains(&i64::from(report.job_id))) {
             let Some(Ok(rules)) = jobs.get(&i64::from(report.job_id)).map(|job| &job.rules) else { continue };
             let (job_id, epoch) = (report.job_id, report.epoch);
             answer.push(RenewedLoop { job_id, epoch, timing: timing(&rules.schedule, now) });
