@@ -256,7 +256,7 @@ UPDATE loop_lease SET report = u.value->>2, reported_at = ?, expires_at = 0, is_
 SELECT job_id FROM json_each(?) AS u CROSS JOIN loop_lease ON loop_lease.shard = u.value WHERE loop_lease.expires_at < ? AND loop_lease.is_wanted ORDER BY job_id;
 
 -- loop_ends
-SELECT job_id, app_id, expires_at, is_wanted, boot_id, is_stopped FROM json_each(?) AS u CROSS JOIN loop_lease ON loop_lease.shard = u.value WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
+SELECT job_id, app_id, epoch, expires_at, is_wanted, boot_id, is_stopped FROM json_each(?) AS u CROSS JOIN loop_lease ON loop_lease.shard = u.value WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
 
 -- watched_loops
 SELECT job_id, is_wanted, is_stopped, expires_at, reported_at, alarmed_at, report FROM json_each(?) AS u CROSS JOIN loop_lease ON loop_lease.shard = u.value WHERE loop_lease.is_wanted OR loop_lease.alarmed_at > 0 ORDER BY job_id;
@@ -519,7 +519,7 @@ UPDATE loop_lease SET report = u.report, reported_at = ?, expires_at = 0, is_sto
 SELECT job_id FROM unnest(?::bigint[]) AS u(shard) JOIN loop_lease ON loop_lease.shard = u.shard WHERE loop_lease.expires_at < (extract(epoch FROM clock_timestamp())*1000)::bigint AND loop_lease.is_wanted ORDER BY job_id;
 
 -- loop_ends
-SELECT job_id, app_id, expires_at, is_wanted, boot_id, is_stopped FROM unnest(?::bigint[]) AS u(shard) JOIN loop_lease ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
+SELECT job_id, app_id, epoch, expires_at, is_wanted, boot_id, is_stopped FROM unnest(?::bigint[]) AS u(shard) JOIN loop_lease ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
 
 -- watched_loops
 SELECT job_id, is_wanted, is_stopped, expires_at, reported_at, alarmed_at, report FROM unnest(?::bigint[]) AS u(shard) JOIN loop_lease ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.alarmed_at > 0 ORDER BY job_id;
@@ -782,7 +782,7 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$
 SELECT job_id FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (loop_lease_shard) ON loop_lease.shard = u.shard WHERE loop_lease.expires_at < CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED) AND loop_lease.is_wanted ORDER BY job_id;
 
 -- loop_ends
-SELECT job_id, app_id, expires_at, is_wanted, boot_id, is_stopped FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (loop_lease_shard) ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
+SELECT job_id, app_id, epoch, expires_at, is_wanted, boot_id, is_stopped FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (loop_lease_shard) ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
 
 -- watched_loops
 SELECT job_id, is_wanted, is_stopped, expires_at, reported_at, alarmed_at, report FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (loop_lease_shard) ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.alarmed_at > 0 ORDER BY job_id;

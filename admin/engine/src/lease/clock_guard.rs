@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::executor::directory::ExecutorDirectory;
 use crate::lease::held_shards::HeldShards;
 use crate::lease::lock::ShardLock;
-use crate::loops::granter::LOOP_LEASE;
+use crate::loops::lease::LOOP_LEASE;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;

@@ -1,6 +1,6 @@
 //! The holder of a shard gives its loops to executors, each when no other may still fire it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,14 +17,13 @@ use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::job_cache::{CachedJob, JobCache};
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
+use crate::loops::lease::LOOP_LEASE;
 use crate::loops::passed_over::PassedOver;
 use crate::loops::totals::kept_totals;
 use crate::loops::watch::LoopWatch;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 
-/// How long an executor has a loop after a renewal.
-pub(crate) const LOOP_LEASE: Duration = Duration::from_secs(5);
 const EVERY: Duration = Duration::from_secs(1);
 /// The clock of this node may be ahead of the database's by some ms: without this a look would come before the end of a lease.
 const AFTER_END: Duration = Duration::from_millis(20);
@@ -91,13 +90,12 @@ impl LoopGranter {
             return Ok(0);
         }
         let jobs = self.jobs.current(&granted).await?;
-        let is_draining = |end: &LoopEnd| {
-            let app = jobs.get(&end.job_id).map(|job| job.stored.app.as_str()).unwrap_or_default();
-            let live = self.directory.live(app);
-            live.iter().any(|it| it.is_draining() && it.boot_id.as_deref() == Some(&*end.boot_id))
-        };
-        let is_taken = |end: &&LoopEnd| !end.is_stopped && (self.is_paused(end.app_id) || is_draining(end));
-        let taken: Vec<i64> = ends.iter().filter(is_taken).map(|end| end.job_id).collect();
+        let apps: HashSet<&str> = jobs.values().map(|job| job.stored.app.as_str()).collect();
+        let draining = apps.into_iter().flat_map(|app| self.directory.live(app)).filter(|it| it.is_draining());
+        let draining: HashSet<String> = draining.filter_map(|it| it.boot_id.clone()).collect();
+        let is_taken =
+            |end: &&LoopEnd| !end.is_stopped && (self.is_paused(end.app_id) || draining.contains(&end.boot_id));
+        let taken: Vec<(i64, i64)> = ends.iter().filter(is_taken).map(|end| (end.job_id, end.epoch)).collect();
         if taken.is_empty() {
             return Ok(0);
         }
@@ -199,6 +197,7 @@ mod tests {
         let end = |expires_at, is_wanted| LoopEnd {
             job_id: 1,
             app_id: 1,
+            epoch: 1,
             expires_at,
             is_wanted,
             boot_id: "a".into(),

@@ -5,6 +5,7 @@
 //! `watch` raises alarms, and `view` is what the console and the API show.
 
 pub(crate) mod granter;
+pub(crate) mod lease;
 mod passed_over;
 mod renewals;
 mod reports;

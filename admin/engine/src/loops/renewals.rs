@@ -7,7 +7,7 @@ use carillon_store as store;
 use carillon_store::lease::loops::{LoopHolder, Report};
 
 use crate::engine::Engine;
-use crate::loops::granter::LOOP_LEASE;
+use crate::loops::lease::LOOP_LEASE;
 use crate::loops::reports::kept_report;
 use crate::loops::timing::timing;
 use crate::settings::ms;

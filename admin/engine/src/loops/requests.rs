@@ -14,7 +14,8 @@ use tokio::time::{Instant, timeout_at};
 use crate::executor::outcome::{Outcome, unknown};
 use crate::executor::request::own_params;
 use crate::job_cache::CachedJob;
-use crate::loops::granter::{LOOP_LEASE, LoopGranter};
+use crate::loops::granter::LoopGranter;
+use crate::loops::lease::LOOP_LEASE;
 use crate::loops::reports::cut_report;
 
 /// How long one executor may take in a round.

@@ -75,7 +75,7 @@ databases! {
         // Also with what it is now it is not free.
         assert_eq!(fixture.store.loops().grant(&[fixture.grant(&lease, "another")], NOW, LONG).await.unwrap(), [0i64; 0]);
         assert_eq!(fixture.store.loops().free(&[0, 1, 2, 3], NOW).await.unwrap(), [0i64; 0]);
-        let end = LoopEnd { job_id: 5, app_id: fixture.app.id, expires_at: lease.expires_at, is_wanted: true, boot_id: lease.boot_id, is_stopped: false };
+        let end = LoopEnd { job_id: 5, app_id: fixture.app.id, epoch: 1, expires_at: lease.expires_at, is_wanted: true, boot_id: lease.boot_id, is_stopped: false };
         assert_eq!(fixture.store.loops().ends(&[1]).await.unwrap(), [end]);
         assert_eq!(fixture.store.loops().ends(&[0, 2, 3]).await.unwrap(), []);
     }
@@ -142,11 +142,11 @@ databases! {
         let grants = [fixture.grant(&fixture.free_loop(5).await, "a"), fixture.grant(&fixture.free_loop(9).await, "a")];
         loops.grant(&grants, NOW, LONG).await.unwrap();
         loops.renew(fixture.holder("a"), &[report(5, 1, "so far")], NOW, LONG).await.unwrap();
-        let stopped = loops.stop(&[5]).await.unwrap();
+        let stopped = loops.stop(&[(5, 1)]).await.unwrap();
         let [lease] = &stopped[..] else { panic!("{stopped:?}") };
         assert_eq!((lease.epoch, lease.is_granted(), &*lease.report), (2, false, "so far"));
         assert!(lease.expires_at > 0, "it may go on until then");
-        assert_eq!(loops.stop(&[5]).await.unwrap(), stopped, "it is stopped once");
+        assert_eq!(loops.stop(&[(5, 1)]).await.unwrap(), stopped, "it is stopped once");
         assert_eq!(loops.renew(fixture.holder("a"), &[report(5, 1, "")], NOW, LONG).await.unwrap(), [0i64; 0]);
         assert_eq!(loops.grant(&[fixture.grant(lease, "b")], NOW, LONG).await.unwrap(), [0i64; 0]);
         // Another stop than the one that is confirmed, and a loop that was not stopped.

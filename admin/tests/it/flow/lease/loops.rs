@@ -128,7 +128,7 @@ fn a_stopped_loop_goes_on_when_its_executor_confirms_that_it_has_stopped() {
         announce(node, &executor, "boot-1").await;
         look(node).await;
         executor.reply_to("/loop/stop", Reply::Status(502));
-        node.store.loops().stop(&[job.id]).await.unwrap();
+        node.store.loops().stop(&[(job.id, 1)]).await.unwrap();
         assert_eq!(look(node).await, 0, "it may still fire");
         assert_eq!(executor.received("/loop").len(), 1);
         let last = json!({"jobId": job.id, "epoch": 1, "counters": {"fired": 6}, "ends": true});
