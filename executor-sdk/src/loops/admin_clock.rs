@@ -13,7 +13,8 @@ const ADMINS_DIFFER: i64 = 20_000;
 /// The admin's time, carried on the monotonic clock.
 ///
 /// An answer is underway for a while, so its time is behind when it arrives: each estimate is late by that, and none is early. The greatest one of
-/// the last answers is the best, until an answer cannot be that late: then the admin's clock went back. A loop that goes by it fires late by the quickest way of an answer, and never before its instant.
+/// the last answers is the best, until one comes that cannot be so late: then the admin's clock went back. A loop that goes by it fires late by
+/// the quickest way of an answer, and never before its instant.
 pub(super) struct AdminClock {
     start: Instant,
     /// The admin's time at the start, in µs, by each of the last answers.
@@ -91,6 +92,7 @@ mod tests {
             "what was long ago counts no more"
         );
     }
+
     #[tokio::test(start_paused = true)]
     async fn a_step_back_counts_at_once() {
         let mut clock = AdminClock::new();

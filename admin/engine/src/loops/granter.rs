@@ -138,7 +138,6 @@ impl LoopGranter {
                 let count = counts.entry(executor.address.clone()).or_default();
                 *count += 1;
                 if *count > MOST {
-                    self.wake.notify_one();
                     continue;
                 }
                 grants.push((self.new_grant(lease, job, &executor), job.clone()));
@@ -146,6 +145,10 @@ impl LoopGranter {
         }
         let wanted: Vec<Grant> = grants.iter().map(|(grant, _)| grant.clone()).collect();
         let granted = self.cx.store.loops().grant(&wanted, self.cx.clock.now(), ms(LOOP_LEASE)).await?;
+        if !granted.is_empty() && counts.values().any(|count| *count > MOST) {
+            self.wake.notify_one();
+        }
+        let granted: HashSet<i64> = granted.into_iter().collect();
         grants.retain(|(grant, _)| granted.contains(&grant.lease.job_id));
         Ok(self.send_all(grants).await)
     }
