@@ -269,7 +269,7 @@ impl Engine {
             backfill_releaser: Arc::new(component!(BackfillReleaser { cx, held, wakes, backfill_runs })),
             loop_granter: Arc::new(component!(LoopGranter {
                 cx, held, clock_guard, jobs, pauses, router, directory, client;
-                refused, wake; watch: LoopWatch::new(cx.clone(), pauses.clone(), jobs.clone())
+                passed_over, wake; watch: LoopWatch::new(cx.clone(), pauses.clone(), jobs.clone())
             })),
             calendar_follower: Arc::new(component!(CalendarFollower { cx, held, wakes; followed, everything })),
             zone_follower: Arc::new(component!(ZoneFollower { cx, held, wakes; done })),

@@ -241,7 +241,7 @@ SELECT run.state, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = 
 UPDATE loop_lease SET epoch = u.value->>1 + 1, app_id = u.value->>3, address = u.value->>4, boot_id = u.value->>5, is_stopped = FALSE, counters = u.value->>6, report = '', reported_at = 0, granted_at = ?, expires_at = ? + ? FROM jsonb_each(?) AS u WHERE loop_lease.job_id = u.value->>0 AND loop_lease.epoch = u.value->>1 AND loop_lease.expires_at = u.value->>2 AND loop_lease.expires_at < ? AND loop_lease.is_wanted;
 
 -- granted_loops
-SELECT u.value->>0 FROM jsonb_each(?) AS u CROSS JOIN loop_lease ON loop_lease.job_id = u.value->>0 WHERE loop_lease.epoch = u.value->>1 + 1 AND loop_lease.boot_id = u.value->>2;
+SELECT u.value->>0 FROM jsonb_each(?) AS u CROSS JOIN loop_lease ON loop_lease.job_id = u.value->>0 WHERE loop_lease.epoch = u.value->>1 + 1 AND loop_lease.boot_id = u.value->>2 AND loop_lease.is_stopped = FALSE;
 
 -- renew_loops
 UPDATE loop_lease SET report = u.value->>2, reported_at = ?, expires_at = ? + ? FROM jsonb_each(?) AS u WHERE loop_lease.job_id = u.value->>0 AND loop_lease.epoch = u.value->>1 AND loop_lease.boot_id = ? AND loop_lease.app_id = ? AND loop_lease.is_stopped = FALSE AND loop_lease.expires_at > ?;
@@ -256,7 +256,7 @@ UPDATE loop_lease SET report = u.value->>2, reported_at = ?, expires_at = 0, is_
 SELECT job_id FROM json_each(?) AS u CROSS JOIN loop_lease ON loop_lease.shard = u.value WHERE loop_lease.expires_at < ? AND loop_lease.is_wanted ORDER BY job_id;
 
 -- loop_ends
-SELECT job_id, app_id, expires_at, is_wanted, boot_id, is_stopped FROM json_each(?) AS u CROSS JOIN loop_lease ON loop_lease.shard = u.value WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
+SELECT job_id, app_id, epoch, expires_at, is_wanted, boot_id, is_stopped FROM json_each(?) AS u CROSS JOIN loop_lease ON loop_lease.shard = u.value WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
 
 -- watched_loops
 SELECT job_id, is_wanted, is_stopped, expires_at, reported_at, alarmed_at, report FROM json_each(?) AS u CROSS JOIN loop_lease ON loop_lease.shard = u.value WHERE loop_lease.is_wanted OR loop_lease.alarmed_at > 0 ORDER BY job_id;
@@ -504,7 +504,7 @@ SELECT run.state, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) AND run.s
 UPDATE loop_lease SET epoch = u.epoch + 1, app_id = u.app_id, address = u.address, boot_id = u.boot_id, is_stopped = FALSE, counters = u.counters, report = '', reported_at = 0, granted_at = ?, expires_at = (extract(epoch FROM clock_timestamp())*1000)::bigint + ? FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::text[]) AS u(id, epoch, expires_at, app_id, address, boot_id, counters) WHERE loop_lease.job_id = u.id AND loop_lease.epoch = u.epoch AND loop_lease.expires_at = u.expires_at AND loop_lease.expires_at < (extract(epoch FROM clock_timestamp())*1000)::bigint AND loop_lease.is_wanted;
 
 -- granted_loops
-SELECT u.id FROM unnest(?::bigint[], ?::bigint[], ?::text[]) AS u(id, epoch, boot_id) JOIN loop_lease ON loop_lease.job_id = u.id WHERE loop_lease.epoch = u.epoch + 1 AND loop_lease.boot_id = u.boot_id;
+SELECT u.id FROM unnest(?::bigint[], ?::bigint[], ?::text[]) AS u(id, epoch, boot_id) JOIN loop_lease ON loop_lease.job_id = u.id WHERE loop_lease.epoch = u.epoch + 1 AND loop_lease.boot_id = u.boot_id AND loop_lease.is_stopped = FALSE;
 
 -- renew_loops
 UPDATE loop_lease SET report = u.report, reported_at = ?, expires_at = (extract(epoch FROM clock_timestamp())*1000)::bigint + ? FROM unnest(?::bigint[], ?::bigint[], ?::text[]) AS u(id, epoch, report) WHERE loop_lease.job_id = u.id AND loop_lease.epoch = u.epoch AND loop_lease.boot_id = ? AND loop_lease.app_id = ? AND loop_lease.is_stopped = FALSE AND loop_lease.expires_at > (extract(epoch FROM clock_timestamp())*1000)::bigint;
@@ -519,7 +519,7 @@ UPDATE loop_lease SET report = u.report, reported_at = ?, expires_at = 0, is_sto
 SELECT job_id FROM unnest(?::bigint[]) AS u(shard) JOIN loop_lease ON loop_lease.shard = u.shard WHERE loop_lease.expires_at < (extract(epoch FROM clock_timestamp())*1000)::bigint AND loop_lease.is_wanted ORDER BY job_id;
 
 -- loop_ends
-SELECT job_id, app_id, expires_at, is_wanted, boot_id, is_stopped FROM unnest(?::bigint[]) AS u(shard) JOIN loop_lease ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
+SELECT job_id, app_id, epoch, expires_at, is_wanted, boot_id, is_stopped FROM unnest(?::bigint[]) AS u(shard) JOIN loop_lease ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
 
 -- watched_loops
 SELECT job_id, is_wanted, is_stopped, expires_at, reported_at, alarmed_at, report FROM unnest(?::bigint[]) AS u(shard) JOIN loop_lease ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.alarmed_at > 0 ORDER BY job_id;
@@ -767,7 +767,7 @@ SELECT run.state, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH 
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', expires_at BIGINT PATH '$[2]', app_id BIGINT PATH '$[3]', address VARCHAR(255) PATH '$[4]', boot_id VARCHAR(64) PATH '$[5]', counters MEDIUMTEXT PATH '$[6]')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (PRIMARY) ON loop_lease.job_id = u.id SET loop_lease.epoch = u.epoch + 1, loop_lease.app_id = u.app_id, loop_lease.address = u.address, loop_lease.boot_id = u.boot_id, loop_lease.is_stopped = FALSE, loop_lease.counters = u.counters, loop_lease.report = '', loop_lease.reported_at = 0, loop_lease.granted_at = ?, loop_lease.expires_at = CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED) + ? WHERE loop_lease.epoch = u.epoch AND loop_lease.expires_at = u.expires_at AND loop_lease.expires_at < CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED) AND loop_lease.is_wanted;
 
 -- granted_loops
-SELECT u.id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', boot_id VARCHAR(64) PATH '$[2]')) AS u STRAIGHT_JOIN loop_lease ON loop_lease.job_id = u.id WHERE loop_lease.epoch = u.epoch + 1 AND loop_lease.boot_id = u.boot_id;
+SELECT u.id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', boot_id VARCHAR(64) PATH '$[2]')) AS u STRAIGHT_JOIN loop_lease ON loop_lease.job_id = u.id WHERE loop_lease.epoch = u.epoch + 1 AND loop_lease.boot_id = u.boot_id AND loop_lease.is_stopped = FALSE;
 
 -- renew_loops
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', report MEDIUMTEXT PATH '$[2]')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (PRIMARY) ON loop_lease.job_id = u.id SET loop_lease.report = u.report, loop_lease.reported_at = ?, loop_lease.expires_at = CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED) + ? WHERE loop_lease.epoch = u.epoch AND loop_lease.boot_id = ? AND loop_lease.app_id = ? AND loop_lease.is_stopped = FALSE AND loop_lease.expires_at > CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED);
@@ -782,7 +782,7 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$
 SELECT job_id FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (loop_lease_shard) ON loop_lease.shard = u.shard WHERE loop_lease.expires_at < CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED) AND loop_lease.is_wanted ORDER BY job_id;
 
 -- loop_ends
-SELECT job_id, app_id, expires_at, is_wanted, boot_id, is_stopped FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (loop_lease_shard) ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
+SELECT job_id, app_id, epoch, expires_at, is_wanted, boot_id, is_stopped FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (loop_lease_shard) ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id;
 
 -- watched_loops
 SELECT job_id, is_wanted, is_stopped, expires_at, reported_at, alarmed_at, report FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN loop_lease FORCE INDEX (loop_lease_shard) ON loop_lease.shard = u.shard WHERE loop_lease.is_wanted OR loop_lease.alarmed_at > 0 ORDER BY job_id;

@@ -7,11 +7,14 @@ use tokio::time::Instant;
 
 /// Answers that count: those of about half a minute.
 const SAMPLES: usize = 16;
+/// The clocks of admins may differ by this much, in µs.
+const ADMINS_DIFFER: i64 = 20_000;
 
 /// The admin's time, carried on the monotonic clock.
 ///
 /// An answer is underway for a while, so its time is behind when it arrives: each estimate is late by that, and none is early. The greatest one of
-/// the last answers is the best. A loop that goes by it fires late by the quickest way of an answer, and never before its instant.
+/// the last answers is the best, until one comes that cannot be so late: then the admin's clock went back. A loop that goes by it fires late by
+/// the quickest way of an answer, and never before its instant.
 pub(super) struct AdminClock {
     start: Instant,
     /// The admin's time at the start, in µs, by each of the last answers.
@@ -23,12 +26,18 @@ impl AdminClock {
         Self { start: Instant::now(), samples: VecDeque::new() }
     }
 
-    /// An answer with the admin's time, in ms, has arrived.
-    pub(super) fn learn(&mut self, admin_now: i64, arrived: Instant) {
+    /// An answer with the admin's time, in ms, has arrived. It was asked for at `sent`.
+    pub(super) fn learn(&mut self, admin_now: i64, sent: Instant, arrived: Instant) {
+        let sample = admin_now.saturating_mul(1_000).saturating_sub(self.since_start(arrived));
+        let underway = self.since_start(arrived).saturating_sub(self.since_start(sent));
+        let latest = sample.saturating_add(underway).saturating_add(ADMINS_DIFFER);
+        if self.samples.iter().any(|before| *before > latest) {
+            self.samples.clear();
+        }
         if self.samples.len() == SAMPLES {
             self.samples.pop_front();
         }
-        self.samples.push_back(admin_now.saturating_mul(1_000).saturating_sub(self.since_start(arrived)));
+        self.samples.push_back(sample);
     }
 
     /// The admin's time at a moment, in µs; `None` before the first answer.
@@ -59,7 +68,8 @@ mod tests {
         let start = Instant::now();
         assert_eq!(clock.at(start), None);
         let answer = |clock: &mut AdminClock, at_ms: u64, underway: u64| {
-            clock.learn(NOW + at_ms as i64, start + Duration::from_millis(at_ms + underway));
+            let sent = start + Duration::from_millis(at_ms);
+            clock.learn(NOW + at_ms as i64, sent, sent + Duration::from_millis(underway));
         };
         answer(&mut clock, 0, 80);
         assert_eq!(clock.at(start + Duration::from_millis(80)), Some(NOW * 1_000));
@@ -81,5 +91,19 @@ mod tests {
             Some(start + Duration::from_millis(5_050)),
             "what was long ago counts no more"
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_step_back_counts_at_once() {
+        let mut clock = AdminClock::new();
+        let start = Instant::now();
+        let after = |ms| start + Duration::from_millis(ms);
+        clock.learn(NOW, start, start);
+        clock.learn(NOW + 1_000 - 15, after(1_000), after(1_001));
+        assert_eq!(clock.at(after(1_001)), Some((NOW + 1_001) * 1_000), "another admin");
+        clock.learn(NOW + 2_000 - 500, after(1_000), after(2_000));
+        assert_eq!(clock.at(after(2_000)), Some((NOW + 2_000) * 1_000), "half a second on its way");
+        clock.learn(NOW + 3_000 - 60_000, after(2_990), after(3_000));
+        assert_eq!(clock.at(after(3_000)), Some((NOW + 3_000 - 60_000) * 1_000));
     }
 }

@@ -19,6 +19,9 @@ use crate::job_log::RunLog;
 use crate::lane::execute;
 use crate::run::{Run, RunMeta};
 
+/// The last instant is this much ahead of an answer only if the admin's clock went back.
+const STEPPED_MS: i64 = 5_000;
+
 /// What loops share.
 #[derive(Clone)]
 pub(super) struct Shared {
@@ -29,11 +32,36 @@ pub(super) struct Shared {
     pub(super) aborted: CancellationToken,
 }
 
+/// Of a job: its calls begin one after the other, also those of several grants.
+pub(super) struct Turn {
+    free: Arc<Semaphore>,
+    /// The call that is going on, also of a loop that was stopped.
+    running: Mutex<Option<Arc<Run>>>,
+}
+
+impl Turn {
+    pub(super) fn new() -> Self {
+        Self { free: Arc::new(Semaphore::new(1)), running: Mutex::default() }
+    }
+
+    /// Waits until no call is going on.
+    pub(super) async fn call_ended(&self) {
+        let _ = self.free.acquire().await;
+    }
+
+    /// Cancels the call that is going on.
+    pub(super) fn cancel_call(&self, reason: &str) {
+        if let Some(run) = &*self.running.lock() {
+            run.cancel(reason);
+        }
+    }
+}
+
 pub(super) struct LocalLoop {
     grant: LoopGrant,
     handler: Arc<dyn BoxedHandler>,
-    /// Of the job: it is also taken by a call of an earlier grant that goes on.
-    turn: Arc<Semaphore>,
+    /// Also taken by a call of an earlier grant that goes on.
+    turn: Arc<Turn>,
     shared: Shared,
     state: Mutex<State>,
     /// What the wait depends on has changed.
@@ -50,7 +78,6 @@ struct State {
     /// The last instant that was called or skipped, in the admin's time; where the timing is a delay, the end of the last call.
     last: i64,
     record: Record,
-    running: Option<Arc<Run>>,
 }
 
 impl State {
@@ -64,7 +91,7 @@ impl State {
 }
 
 impl LocalLoop {
-    pub(super) fn new(grant: LoopGrant, handler: Arc<dyn BoxedHandler>, turn: Arc<Semaphore>, shared: Shared) -> Self {
+    pub(super) fn new(grant: LoopGrant, handler: Arc<dyn BoxedHandler>, turn: Arc<Turn>, shared: Shared) -> Self {
         let (state, changed, ended) = (Mutex::default(), Notify::new(), CancellationToken::new());
         Self { grant, handler, turn, shared, state, changed, ended }
     }
@@ -94,7 +121,7 @@ impl LocalLoop {
     fn next_moment(&self) -> Option<Instant> {
         let state = self.state.lock();
         // The end of the call says when the next one is due, and wakes this.
-        if state.is_delay() && self.turn.available_permits() == 0 {
+        if state.is_delay() && self.turn.free.available_permits() == 0 {
             return None;
         }
         let instant = next_after(state.timing.as_ref()?, state.last)?;
@@ -108,7 +135,7 @@ impl LocalLoop {
         let due = due(state.timing.as_ref()?, state.last, now)?;
         state.last = due.latest;
         state.record.counters.skipped += due.passed;
-        let turn = Arc::clone(&self.turn).try_acquire_owned().ok().filter(|_| state.allows_calls());
+        let turn = Arc::clone(&self.turn.free).try_acquire_owned().ok().filter(|_| state.allows_calls());
         if turn.is_none() {
             state.record.counters.skipped += 1;
         }
@@ -143,7 +170,7 @@ impl LocalLoop {
         let late_us = u64::try_from(now.saturating_sub(instant.saturating_mul(1_000))).unwrap_or(0);
         state.record.start(instant, late_us);
         let run = Arc::new(self.run_at(instant));
-        state.running = Some(Arc::clone(&run));
+        *self.turn.running.lock() = Some(Arc::clone(&run));
         Some((run, late_us))
     }
 
@@ -170,7 +197,7 @@ impl LocalLoop {
 
     fn finish(&self, instant: i64, late_us: u64, took_us: u64, result: CallbackItem) {
         let mut state = self.state.lock();
-        state.running = None;
+        *self.turn.running.lock() = None;
         state.record.end(instant, late_us, took_us, result);
         if state.is_delay()
             && let Some(now) = self.shared.clock.lock().at(Instant::now())
@@ -179,10 +206,11 @@ impl LocalLoop {
         }
     }
 
-    /// The lease was renewed. The first time, the instants after `admin_now` are those of the loop.
+    /// The lease was renewed. The first time, the instants after `admin_now` are those of the loop; and so after a step back of the admin's clock,
+    /// or it would stand still until its time has come again.
     pub(super) fn renewed(&self, permission: Permission, timing: LoopTiming, admin_now: i64) {
         let mut state = self.state.lock();
-        if state.timing.is_none() {
+        if state.timing.is_none() || state.last > admin_now.saturating_add(STEPPED_MS) {
             state.last = admin_now;
         }
         state.permission = Some(permission);
@@ -194,13 +222,6 @@ impl LocalLoop {
     pub(super) fn end(&self) {
         let _state = self.state.lock();
         self.ended.cancel();
-    }
-
-    /// Cancels the call that is going on.
-    pub(super) fn cancel_call(&self, reason: &str) {
-        if let Some(run) = &self.state.lock().running {
-            run.cancel(reason);
-        }
     }
 
     pub(super) fn report(&self) -> LoopReport {

@@ -24,6 +24,10 @@ impl SentAt {
         Self { monotonic: Instant::now(), wall_ms: wall_clock::now_ms() }
     }
 
+    pub(super) fn monotonic(&self) -> Instant {
+        self.monotonic
+    }
+
     fn elapsed(&self) -> Duration {
         let wall = wall_clock::now_ms().saturating_sub(self.wall_ms);
         self.monotonic.elapsed().max(Duration::from_millis(u64::try_from(wall).unwrap_or(0)))

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_protocol::{LoopGrant, LoopHistory, LoopRenewals, LoopReport, headers};
+use carillon_protocol::{LoopGrant, LoopHistory, LoopRenewals, LoopReport, LoopTiming, headers};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::admin_clock::AdminClock;
-use super::local_loop::{LocalLoop, Shared};
+use super::local_loop::{LocalLoop, Shared, Turn};
 use super::permission::{Permission, SentAt};
 use crate::handler::BoxedHandler;
 
@@ -32,7 +32,7 @@ pub(crate) struct Loops {
 struct State {
     loops: HashMap<i32, Arc<LocalLoop>>,
     /// One for each job that has a loop, or a call that goes on.
-    turns: HashMap<i32, Arc<Semaphore>>,
+    turns: HashMap<i32, Arc<Turn>>,
     /// How long leases last.
     lease: Duration,
     /// Why new loops are refused, if they are.
@@ -74,7 +74,7 @@ impl Loops {
         }
         // Those that nothing else holds have no call.
         state.turns.retain(|_, turn| Arc::strong_count(turn) > 1);
-        let turn = state.turns.entry(grant.job_id).or_insert_with(|| Arc::new(Semaphore::new(1)));
+        let turn = state.turns.entry(grant.job_id).or_insert_with(|| Arc::new(Turn::new()));
         let turn = Arc::clone(turn);
         tracing::info!(job.id = grant.job_id, epoch = grant.epoch, "a loop was granted");
         let job_id = grant.job_id;
@@ -113,6 +113,11 @@ impl Loops {
         self.state.lock().lease
     }
 
+    /// Of the loops that may be renewed: those that have ended here are given back by the shutdown alone, after their calls.
+    pub(super) fn renewable(&self) -> Vec<LoopReport> {
+        self.reports().into_iter().filter(|report| !report.ends).collect()
+    }
+
     pub(super) fn reports(&self) -> Vec<LoopReport> {
         let known: Vec<Arc<LocalLoop>> = self.state.lock().loops.values().cloned().collect();
         known.iter().map(|known| known.report()).collect()
@@ -120,9 +125,11 @@ impl Loops {
 
     /// An admin has answered the reports, which were sent then: loops that it does not name are over.
     pub(super) fn apply(&self, sent: SentAt, reports: &[LoopReport], answer: LoopRenewals) {
-        self.shared.clock.lock().learn(answer.now, Instant::now());
+        self.shared.clock.lock().learn(answer.now, sent.monotonic(), Instant::now());
         let lease = Duration::from_millis(answer.lease_ms.into());
         let permission = Permission::new(sent, lease);
+        let timings: HashMap<(i32, i64), LoopTiming> =
+            answer.loops.into_iter().map(|renewed| ((renewed.job_id, renewed.epoch), renewed.timing)).collect();
         let mut state = self.state.lock();
         state.lease = lease;
         for report in reports {
@@ -130,8 +137,8 @@ impl Loops {
             let Some(known) = state.loops.get(&report.job_id).filter(|known| known.epoch() == report.epoch) else {
                 continue;
             };
-            match answer.loops.iter().find(|renewed| (renewed.job_id, renewed.epoch) == key) {
-                Some(renewed) => known.renewed(permission, renewed.timing.clone(), answer.now),
+            match timings.get(&key) {
+                Some(timing) => known.renewed(permission, timing.clone(), answer.now),
                 None => {
                     tracing::info!(job.id = report.job_id, epoch = report.epoch, "the lease of a loop is over");
                     known.end();
@@ -152,16 +159,16 @@ impl Loops {
 
     /// Waits until no call is going on.
     pub(crate) async fn calls_ended(&self) {
-        let turns: Vec<Arc<Semaphore>> = self.state.lock().turns.values().cloned().collect();
+        let turns: Vec<Arc<Turn>> = self.state.lock().turns.values().cloned().collect();
         for turn in turns {
-            let _ = turn.acquire().await;
+            turn.call_ended().await;
         }
     }
 
-    /// Cancels the calls that are going on.
+    /// Cancels the calls that are going on, also those of loops that were stopped.
     pub(crate) fn cancel_calls(&self, reason: &str) {
-        for known in self.state.lock().loops.values() {
-            known.cancel_call(reason);
+        for turn in self.state.lock().turns.values() {
+            turn.cancel_call(reason);
         }
     }
 

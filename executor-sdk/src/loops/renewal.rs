@@ -1,4 +1,4 @@
-//! The renewal of all loops in one request, again and again, and their return before the executor stops.
+//! The renewal of all loops, in one request if they are not very many, again and again, and their return before the executor stops.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +13,8 @@ use crate::admin::AdminClient;
 const PATH: &str = "/api/loops";
 /// How long one admin may take: with a hung one, another one is asked before the leases are over.
 const LIMIT: Duration = Duration::from_secs(1);
+/// Loops of one request: with the longest texts it is below the limit of the admin, 4 MiB.
+const MOST: usize = 500;
 /// Loops that are granted together are renewed together.
 const GATHER: Duration = Duration::from_millis(10);
 /// How long the calls that are going on are waited for before the loops are given back.
@@ -43,27 +45,24 @@ impl Loops {
     }
 
     async fn renew(&self, admins: &AdminClient) -> Result<(), String> {
-        let reports = self.reports();
-        if reports.is_empty() {
-            return Ok(());
+        for reports in self.renewable().chunks(MOST) {
+            // Before the request: the admin counts the lease from later.
+            let sent = SentAt::now();
+            let payload = admins.post_within(PATH, body(reports), LIMIT).await.map_err(|error| error.to_string())?;
+            let answer = payload.ok_or("the answer has no payload")?;
+            self.apply(sent, reports, parse_loops(answer.as_bytes())?);
         }
-        // Before the request: the admin counts the lease from later.
-        let sent = SentAt::now();
-        let payload = admins.post_within(PATH, body(&reports), LIMIT).await.map_err(|error| error.to_string())?;
-        let answer = payload.ok_or("the answer has no payload")?;
-        self.apply(sent, &reports, parse_loops(answer.as_bytes())?);
         Ok(())
     }
 
     /// Gives the loops back, which are closed: another executor may have them at once. If no admin answers, their leases run out.
     pub(crate) async fn release(&self, admins: &AdminClient) {
         let _ = timeout(LAST_CALLS, self.calls_ended()).await;
-        let reports = self.reports();
-        if reports.is_empty() {
-            return;
-        }
-        if let Err(reason) = admins.post_within(PATH, body(&reports), LIMIT).await {
-            tracing::warn!(%reason, "no admin takes the loops back; they go on elsewhere when their leases are over");
+        for reports in self.reports().chunks(MOST) {
+            if let Err(reason) = admins.post_within(PATH, body(reports), LIMIT).await {
+                tracing::warn!(%reason, "no admin takes the loops back; they go on elsewhere when their leases are over");
+                return;
+            }
         }
     }
 }

@@ -71,6 +71,14 @@ impl Bench {
         self.loops.apply(SentAt::now(), &reports, answer);
     }
 
+    /// The same by an admin whose clock has jumped.
+    fn renew_stepped(&self, by_ms: i64) {
+        let reports = self.loops.reports();
+        let loops = reports.iter().map(|it| RenewedLoop { job_id: it.job_id, epoch: it.epoch, timing: EVERY_50_MS });
+        let answer = LoopRenewals { now: self.admin_now() + by_ms, lease_ms: LEASE_MS, loops: loops.collect() };
+        self.loops.apply(SentAt::now(), &reports, answer);
+    }
+
     /// Lets time pass, with a renewal at its beginning and after each 1.5 s.
     async fn renewed_for(&self, mut left: Duration, timing: LoopTiming) {
         while !left.is_zero() {
@@ -287,10 +295,35 @@ async fn a_stop_ends_all_loops_and_waits_for_their_calls() {
     bench.loops.close("the executor is stopping");
     assert_eq!(bench.grant(3, 1, "takes", "").unwrap_err(), "the executor is stopping");
     assert_eq!(bench.counters(1).running, 1);
+    assert!(bench.loops.renewable().is_empty(), "no renewal gives them back while a call goes on");
     let begun = bench.calls.lock().len();
     bench.loops.calls_ended().await;
     assert_eq!(bench.calls.lock().len(), begun, "no call begins");
     let reports = bench.loops.reports();
     assert!(reports.iter().all(|report| report.ends && report.counters.running == 0), "{reports:?}");
     assert_eq!(bench.counters(1).succeeded, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_call_of_a_loop_that_was_stopped_is_cancelled_too() {
+    let bench = Bench::new();
+    bench.grant(1, 1, "takes", "600000").unwrap();
+    bench.renew(|_| EVERY_50_MS);
+    sleep(Duration::from_millis(100)).await;
+    bench.loops.stop(1, 2).unwrap();
+    bench.loops.cancel_calls("the executor is stopping");
+    let begun = Instant::now();
+    bench.loops.calls_ended().await;
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_goes_on_after_a_step_back_of_the_admins_clock() {
+    let bench = Bench::new();
+    bench.grant(1, 7, "takes", "").unwrap();
+    bench.renewed_for(Duration::from_secs(3), EVERY_50_MS).await;
+    assert_eq!(bench.counts(1), (60, 0));
+    bench.renew_stepped(-3_600_000);
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(bench.counts(1), (80, 0));
 }

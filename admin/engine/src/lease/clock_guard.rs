@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::executor::directory::ExecutorDirectory;
 use crate::lease::held_shards::HeldShards;
 use crate::lease::lock::ShardLock;
+use crate::loops::lease::LOOP_LEASE;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
@@ -40,6 +41,8 @@ pub struct ClockGuard {
     /// That has lasted for the time of a lease: this node works nothing.
     has_failed: AtomicBool,
     suspicion: Mutex<StepSuspicion>,
+    /// When the last step forward was followed, on the monotonic clock.
+    stepped: Mutex<Option<Duration>>,
 }
 
 #[derive(Default)]
@@ -69,6 +72,7 @@ impl ClockGuard {
             is_suspect: AtomicBool::new(false),
             has_failed: AtomicBool::new(false),
             suspicion: Mutex::new(StepSuspicion { suspended, ..StepSuspicion::default() }),
+            stepped: Mutex::default(),
         }
     }
 
@@ -78,6 +82,11 @@ impl ClockGuard {
 
     pub fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// Whether a step forward was followed in this time: what has ended since by the clock may go on for as long.
+    pub fn has_stepped_within(&self, time: Duration) -> bool {
+        self.stepped.lock().is_some_and(|at| self.cx.clock.monotonic() < at + time)
     }
 
     /// What the clock that counts says now: the database's, or on SQLite this machine's. None: the node follows no clock.
@@ -138,12 +147,20 @@ impl ClockGuard {
     async fn follow_step(&self, before: Millis, by: i64) {
         // Forward: an executor that was live a moment ago has a full lease to send its next heartbeat.
         self.directory.record_read();
+        if by > 0 {
+            *self.stepped.lock() = Some(self.cx.clock.monotonic());
+        }
         // Backward: a lease must not last for the step besides. Every node may say so, it changes nothing the second time.
         let now = self.cx.clock.now();
         if by < 0
             && let Err(error) = self.cx.store.apps().seen_at_the_latest(now).await
         {
             tracing::warn!(%error, "leases of executors lie ahead of the clock until their next heartbeat");
+        }
+        if by < 0
+            && let Err(error) = self.cx.store.loops().end_at_the_latest(now, ms(LOOP_LEASE)).await
+        {
+            tracing::warn!(%error, "leases of loops lie ahead of the clock until they are renewed");
         }
         tracing::warn!(clock.before = before, clock.now = now, step_ms = by, "the clock has jumped");
         self.cx.raise_alarm(AlarmKind::Clock, None, None, self.step_text(by)).await;

@@ -1,16 +1,12 @@
 //! The holder of a shard gives its loops to executors, each when no other may still fire it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_protocol::{LoopGrant, LoopStop};
 use carillon_scheduler::Millis;
 use carillon_store as store;
 use carillon_store::lease::loops::{Grant, LoopEnd, LoopLease};
-use futures_util::StreamExt;
-use futures_util::stream::iter;
-use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::context::Context;
@@ -18,25 +14,21 @@ use crate::dispatch::app_pauses::AppPauses;
 use crate::dispatch::route::router::Router;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::{Candidate, ExecutorDirectory};
-use crate::executor::outcome::Outcome;
-use crate::executor::request::own_params;
 use crate::job_cache::{CachedJob, JobCache};
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
+use crate::loops::lease::LOOP_LEASE;
+use crate::loops::passed_over::PassedOver;
 use crate::loops::totals::kept_totals;
 use crate::loops::watch::LoopWatch;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 
-/// How long an executor has a loop after a renewal.
-pub(crate) const LOOP_LEASE: Duration = Duration::from_secs(5);
 const EVERY: Duration = Duration::from_secs(1);
 /// The clock of this node may be ahead of the database's by some ms: without this a look would come before the end of a lease.
 const AFTER_END: Duration = Duration::from_millis(20);
-/// Requests to executors at once.
-const AT_ONCE: usize = 32;
-/// An executor that has refused a loop is not asked again for this long.
-const REFUSED_FOR: Duration = Duration::from_secs(10);
+/// Loops that one executor gets in a round.
+const MOST: usize = 256;
 
 pub struct LoopGranter {
     pub(crate) cx: Arc<Context>,
@@ -48,9 +40,8 @@ pub struct LoopGranter {
     pub(crate) directory: Arc<ExecutorDirectory>,
     pub(crate) client: Arc<ExecutorClient>,
     pub(crate) watch: LoopWatch,
-    /// By job and address: until when it is passed over.
-    pub(crate) refused: Mutex<HashMap<(i64, String), Duration>>,
-    /// A loop was given back.
+    pub(crate) passed_over: PassedOver,
+    /// A loop was given back, or was not taken.
     pub(crate) wake: Arc<Notify>,
 }
 
@@ -99,18 +90,17 @@ impl LoopGranter {
             return Ok(0);
         }
         let jobs = self.jobs.current(&granted).await?;
-        let is_draining = |end: &LoopEnd| {
-            let app = jobs.get(&end.job_id).map(|job| job.stored.app.as_str()).unwrap_or_default();
-            let live = self.directory.live(app);
-            live.iter().any(|it| it.is_draining() && it.boot_id.as_deref() == Some(&*end.boot_id))
-        };
-        let is_taken = |end: &&LoopEnd| !end.is_stopped && (self.is_paused(end.app_id) || is_draining(end));
-        let taken: Vec<i64> = ends.iter().filter(is_taken).map(|end| end.job_id).collect();
+        let apps: HashSet<&str> = jobs.values().map(|job| job.stored.app.as_str()).collect();
+        let draining = apps.into_iter().flat_map(|app| self.directory.live(app)).filter(|it| it.is_draining());
+        let draining: HashSet<String> = draining.filter_map(|it| it.boot_id.clone()).collect();
+        let is_taken =
+            |end: &&LoopEnd| !end.is_stopped && (self.is_paused(end.app_id) || draining.contains(&end.boot_id));
+        let taken: Vec<(i64, i64)> = ends.iter().filter(is_taken).map(|end| (end.job_id, end.epoch)).collect();
         if taken.is_empty() {
             return Ok(0);
         }
         let stopped = self.cx.store.loops().stop(&taken).await?;
-        Ok(self.stop_all(stopped).await)
+        self.stop_all(stopped).await
     }
 
     /// Asks executors to confirm that they have stopped what was taken from them, by a change of the job or here.
@@ -122,61 +112,53 @@ impl LoopGranter {
             return Ok(0);
         }
         let leases = self.cx.store.loops().of_jobs(&stopping).await?;
-        Ok(self.stop_all(leases).await)
-    }
-
-    /// Answers how many have confirmed. The others may fire until their leases are over.
-    async fn stop_all(&self, leases: Vec<LoopLease>) -> usize {
-        let may_go_on = |lease: &LoopLease| lease.is_stopped && lease.expires_at > 0;
-        let leases: Vec<LoopLease> = leases.into_iter().filter(may_go_on).collect();
-        let stopped = iter(leases).map(|lease| self.stop(lease)).buffer_unordered(AT_ONCE);
-        stopped.collect::<Vec<bool>>().await.into_iter().filter(|is_stopped| *is_stopped).count()
-    }
-
-    async fn stop(&self, lease: LoopLease) -> bool {
-        let Ok(Some(app)) = self.cx.store.apps().get(lease.app_id).await else { return false };
-        let job_id = i32::try_from(lease.job_id).unwrap_or(i32::MAX);
-        let stop = LoopStop { job_id, epoch: lease.epoch, boot_id: lease.boot_id.clone() };
-        let report = match self.client.stop_loop(&lease.address, &app.name, &stop).await {
-            Ok(report) => report.unwrap_or_else(|| lease.report.clone()),
-            Err(reason) => {
-                tracing::debug!(
-                    job.id = lease.job_id,
-                    executor.address = lease.address,
-                    reason,
-                    "a loop could not be stopped yet"
-                );
-                return false;
-            }
-        };
-        let confirmed =
-            self.cx.store.loops().confirm_stop(lease.job_id, lease.epoch, &report, self.cx.clock.now()).await;
-        confirmed
-            .inspect_err(|error| tracing::warn!(%error, job.id = lease.job_id, "the stop of a loop could not be noted"))
-            .is_ok()
+        self.stop_all(leases).await
     }
 
     async fn grant(&self, free: &[i64]) -> store::Result<usize> {
-        if free.is_empty() {
+        // An executor trusts its lease by its own clocks, which have not jumped.
+        if free.is_empty() || self.clock_guard.has_stepped_within(LOOP_LEASE) {
             return Ok(0);
         }
+        let mut leases = self.cx.store.loops().of_jobs(free).await?;
+        // The database's clock may have jumped already, and this one not yet.
+        leases.retain(|lease| lease.expires_at <= self.cx.clock.now());
+        self.pass_over(&leases);
+        // Read after the leases: an edit that comes between changes the epoch, and nothing is granted.
         let jobs = self.jobs.current(free).await?;
         let long = self.jobs.with_params(jobs.values()).await?;
-        let leases = self.cx.store.loops().of_jobs(free).await?;
         let mut grants = vec![];
+        let mut counts: HashMap<String, usize> = HashMap::new();
         for lease in leases {
             let Some(job) = long.get(&lease.job_id).or_else(|| jobs.get(&lease.job_id)) else { continue };
             if self.is_paused(job.stored.app_id) {
                 continue;
             }
             if let Some(executor) = self.choose(job) {
+                let count = counts.entry(executor.address.clone()).or_default();
+                *count += 1;
+                if *count > MOST {
+                    continue;
+                }
                 grants.push((self.new_grant(lease, job, &executor), job.clone()));
             }
         }
         let wanted: Vec<Grant> = grants.iter().map(|(grant, _)| grant.clone()).collect();
         let granted = self.cx.store.loops().grant(&wanted, self.cx.clock.now(), ms(LOOP_LEASE)).await?;
+        if !granted.is_empty() && counts.values().any(|count| *count > MOST) {
+            self.wake.notify_one();
+        }
+        let granted: HashSet<i64> = granted.into_iter().collect();
         grants.retain(|(grant, _)| granted.contains(&grant.lease.job_id));
-        Ok(iter(grants).map(|(grant, job)| self.send(grant, job)).buffer_unordered(AT_ONCE).count().await)
+        Ok(self.send_all(grants).await)
+    }
+
+    /// A lease that ran out was not given back: its executor does not answer, or cannot reach a node.
+    fn pass_over(&self, leases: &[LoopLease]) {
+        let now = self.cx.clock.monotonic();
+        for lease in leases.iter().filter(|lease| lease.expires_at > 0) {
+            self.passed_over.lapse(&lease.boot_id, now);
+        }
     }
 
     fn new_grant(&self, lease: LoopLease, job: &CachedJob, executor: &Candidate) -> Grant {
@@ -189,67 +171,11 @@ impl LoopGranter {
         }
     }
 
-    /// The grant is committed: only now may it be sent. What becomes of an unclear one, its lease shows.
-    async fn send(&self, grant: Grant, job: Arc<CachedJob>) {
-        let Grant { lease, address, .. } = grant;
-        let (job_id, epoch) = (lease.job_id, lease.epoch + 1);
-        let request = LoopGrant {
-            job_id: i32::try_from(job_id).unwrap_or(i32::MAX),
-            epoch,
-            handler: job.stored.handler.clone(),
-            params: own_params(&job),
-            timeout_seconds: job.stored.timeout_seconds,
-        };
-        let outcome = self.client.start_loop(&address, &job.stored.app, &request).await;
-        match outcome {
-            Outcome::Accepted => {
-                self.cx.metrics.loop_grants.inc();
-                tracing::info!(job.id = job_id, epoch, executor.address = address, "a loop was granted")
-            }
-            Outcome::Unknown { why } => {
-                tracing::warn!(
-                    job.id = job_id,
-                    epoch,
-                    executor.address = address,
-                    reason = why,
-                    "it is not known whether a loop was taken"
-                );
-            }
-            // It has not begun there.
-            refused => {
-                tracing::warn!(
-                    job.id = job_id,
-                    epoch,
-                    executor.address = address,
-                    reason = refused.into_reason(),
-                    "a loop was not taken"
-                );
-                let until = self.cx.clock.monotonic() + REFUSED_FOR;
-                self.refused.lock().insert((job_id, address), until);
-                self.give_up(job_id, epoch).await;
-            }
-        }
-    }
-
-    /// A grant that its executor has refused blocks no other.
-    async fn give_up(&self, job_id: i64, epoch: i64) {
-        let loops = self.cx.store.loops();
-        let given_up = match loops.stop(&[job_id]).await {
-            Ok(_) => loops.confirm_stop(job_id, epoch + 1, "", self.cx.clock.now()).await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = given_up {
-            tracing::warn!(%error, job.id = job_id, "a loop that was refused waits for the end of its lease");
-        }
-    }
-
-    /// By the route of the job, but none that has refused it lately.
+    /// By the route of the job.
     fn choose(&self, job: &CachedJob) -> Option<Candidate> {
-        let now = self.cx.clock.monotonic();
-        let mut refused = self.refused.lock();
-        refused.retain(|_, until| *until > now);
-        let has_refused = |it: &Candidate| refused.contains_key(&(job.stored.job_id, it.address.clone()));
-        self.router.for_loop(job).into_iter().find(|candidate| !has_refused(candidate))
+        let name = |it: &Candidate| (it.address.clone(), it.boot_id.clone().unwrap_or_default());
+        let candidates = self.router.for_loop(job);
+        self.passed_over.choose(job.stored.job_id, candidates, name, self.cx.clock.monotonic())
     }
 
     fn is_paused(&self, app_id: i64) -> bool {
@@ -274,6 +200,7 @@ mod tests {
         let end = |expires_at, is_wanted| LoopEnd {
             job_id: 1,
             app_id: 1,
+            epoch: 1,
             expires_at,
             is_wanted,
             boot_id: "a".into(),

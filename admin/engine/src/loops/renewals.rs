@@ -1,11 +1,14 @@
 //! What executors report of their loops, and the answer.
 
+use std::collections::HashSet;
+
 use carillon_protocol::{LoopRenewals, LoopReport, LoopReports, RenewedLoop};
 use carillon_store as store;
 use carillon_store::lease::loops::{LoopHolder, Report};
 
 use crate::engine::Engine;
-use crate::loops::granter::LOOP_LEASE;
+use crate::loops::lease::LOOP_LEASE;
+use crate::loops::reports::kept_report;
 use crate::loops::timing::timing;
 use crate::settings::ms;
 
@@ -23,10 +26,11 @@ impl Engine {
             self.services.loop_granter.wake.notify_one();
         }
         let renewed = loops.renew(holder, &stored(&going), now, ms(LOOP_LEASE)).await?;
+        let named: HashSet<i64> = renewed.iter().copied().collect();
         let jobs = self.job_cache.current(&renewed).await?;
         let mut answer = Vec::with_capacity(renewed.len());
         let now = self.cx.clock.now();
-        for report in going.iter().filter(|report| renewed.contains(&i64::from(report.job_id))) {
+        for report in going.iter().filter(|report| named.contains(&i64::from(report.job_id))) {
             let Some(Ok(rules)) = jobs.get(&i64::from(report.job_id)).map(|job| &job.rules) else { continue };
             let (job_id, epoch) = (report.job_id, report.epoch);
             answer.push(RenewedLoop { job_id, epoch, timing: timing(&rules.schedule, now) });
@@ -41,7 +45,7 @@ fn stored(reports: &[LoopReport]) -> Vec<Report> {
     let stored = |report: &LoopReport| Report {
         job_id: report.job_id.into(),
         epoch: report.epoch,
-        text: serde_json::to_string(report).unwrap_or_default(),
+        text: kept_report(report.clone()),
     };
     reports.iter().map(stored).collect()
 }

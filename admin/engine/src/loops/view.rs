@@ -11,7 +11,9 @@ use crate::engine::Engine;
 use crate::loops::totals::{last_report, totals};
 
 /// How long its executor may take to say what it remembers.
-const LIMIT: Duration = Duration::from_secs(2);
+const LIMIT: Duration = Duration::from_millis(500);
+/// An executor that has not reported a loop for this long is not asked, in ms.
+const SILENT_MS: i64 = 3_000;
 
 /// Where a loop stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +80,11 @@ impl Engine {
     /// The database does not answer.
     pub async fn loop_of(&self, job_id: i64) -> store::Result<Option<LoopView>> {
         let Some(lease) = self.cx.store.loops().get(job_id).await? else { return Ok(None) };
-        let state = LoopState::of(&lease, self.cx.clock.now());
+        let now = self.cx.clock.now();
+        let state = LoopState::of(&lease, now);
         let history = match state {
-            LoopState::Running => self.history(&lease).await,
+            LoopState::Running if lease.reported_at + SILENT_MS >= now => self.history(&lease).await,
+            LoopState::Running => Err("its executor has not reported the loop lately".to_owned()),
             _ => Err("no executor has the loop".to_owned()),
         };
         let ended = serde_json::from_str(&lease.counters).unwrap_or_default();

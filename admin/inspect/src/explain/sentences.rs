@@ -304,7 +304,7 @@ mod tests {
             [&english(&local)[0], &english(&local)[2]],
             [
                 "At 2026-03-28T00:00:00Z job 7 `Close the day` was to be fired in the loop of one executor.",
-                "Fired locally, epoch 7, on http://a:9999/; not recorded singly.",
+                "The loop was on http://a:9999/, epoch 7; single calls are not recorded.",
             ]
         );
         let used_up = english(&found(Verdict::Missing(GapReason::UsedUp)));

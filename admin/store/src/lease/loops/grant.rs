@@ -56,7 +56,7 @@ pub(crate) static GRANT: Bulk = Bulk::update(
 
 pub(crate) static GRANTED: Bulk = Bulk::text(
     &[long("id"), long("epoch"), text("boot_id", "VARCHAR(64)")],
-    "SELECT u.id FROM {list} {join} loop_lease ON loop_lease.job_id = u.id WHERE loop_lease.epoch = u.epoch + 1 AND loop_lease.boot_id = u.boot_id",
+    "SELECT u.id FROM {list} {join} loop_lease ON loop_lease.job_id = u.id WHERE loop_lease.epoch = u.epoch + 1 AND loop_lease.boot_id = u.boot_id AND loop_lease.is_stopped = FALSE",
 );
 
 impl LoopStore<'_> {

@@ -55,6 +55,8 @@ pub struct LoopEnd {
     pub job_id: i64,
     /// The app of the executor that got it last.
     pub app_id: i64,
+    /// Of the last grant or stop.
+    pub epoch: i64,
     pub expires_at: Millis,
     pub is_wanted: bool,
     pub boot_id: String,
@@ -74,7 +76,7 @@ pub(crate) static FREE: Bulk = Bulk::text(
 /// The loops of a list of shards that are wanted, or may still go on.
 pub(crate) static ENDS: Bulk = Bulk::text(
     SHARDS,
-    "SELECT job_id, app_id, expires_at, is_wanted, boot_id, is_stopped FROM {list} {join} loop_lease{index loop_lease_shard} ON loop_lease.shard = u.shard \
+    "SELECT job_id, app_id, epoch, expires_at, is_wanted, boot_id, is_stopped FROM {list} {join} loop_lease{index loop_lease_shard} ON loop_lease.shard = u.shard \
      WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id",
 );
 

@@ -1,7 +1,7 @@
 //! Loops: jobs that one executor fires by itself, as long as its lease is renewed. Their fires have no rows.
 //!
-//! The invariant: an executor gets a loop only after the lease of the one before is over by the database's clock, or was given back, and each
-//! grant has an epoch of its own. An executor trusts its lease for less time than it lasts, so two of them do not fire at one moment.
+//! The invariant: an executor gets a loop only after the lease of the one before is over by the database's clock, was given back or never
+//! renewed, which a call needs, and each grant has an epoch of its own. An executor trusts its lease for less time than it lasts, so two of them do not fire at one moment.
 
 mod grant;
 mod lease;

@@ -73,6 +73,12 @@ impl LoopStore<'_> {
         self.bulk_tuples(&self.write, &RENEWED, &values, &pairs).await
     }
 
+    /// The clock went back to `now`: a lease lasts for `ttl_ms` from then at most, not for the step besides.
+    pub async fn end_at_the_latest(self, now: Millis, ttl_ms: i64) -> Result<()> {
+        let text = "UPDATE loop_lease SET expires_at = ? WHERE expires_at > ?";
+        self.execute(&self.write, text, values![now + ttl_ms, now + ttl_ms]).await.map(drop)
+    }
+
     /// Takes loops back from an executor that has stopped them: others may get them at once.
     pub async fn release(self, holder: LoopHolder<'_>, reports: &[Report], now: Millis) -> Result<()> {
         if reports.is_empty() || holder.boot_id.is_empty() {

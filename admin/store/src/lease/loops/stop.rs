@@ -7,7 +7,7 @@ use sea_orm::Value;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Update;
-use crate::db::sql::list::IDS;
+use crate::db::sql::list::{ListColumn, long};
 use crate::error::Result;
 use crate::job::stored_job::Job;
 use crate::lease::loops::lease::{COLUMNS, LoopLease, is_wanted};
@@ -18,14 +18,28 @@ fn free_row(job_id: i64, shard: i32) -> Vec<Value> {
     values![job_id, shard, true, 0i64, 0i64, "", "", true, 0i64, 0i64, 0i64, "", ""]
 }
 
+const GRANTS: &[ListColumn] = &[long("id"), long("epoch")];
+
 static STOP: Bulk = Bulk::update(
-    IDS,
+    GRANTS,
     Update {
         table: "loop_lease",
         index: "PRIMARY",
         on: "loop_lease.job_id = u.id",
         set: &[("epoch", "loop_lease.epoch + 1"), ("is_stopped", "TRUE")],
-        only_if: "loop_lease.is_stopped = FALSE",
+        only_if: "loop_lease.epoch = u.epoch AND loop_lease.is_stopped = FALSE",
+    },
+);
+
+/// An executor fires nothing before its first renewal, which is its first report: a grant without one has not begun.
+static GIVE_UP: Bulk = Bulk::update(
+    GRANTS,
+    Update {
+        table: "loop_lease",
+        index: "PRIMARY",
+        on: "loop_lease.job_id = u.id",
+        set: &[("epoch", "loop_lease.epoch + 1"), ("is_stopped", "TRUE"), ("expires_at", "0")],
+        only_if: "loop_lease.epoch = u.epoch AND loop_lease.is_stopped = FALSE AND loop_lease.reported_at = 0",
     },
 );
 
@@ -54,10 +68,18 @@ impl LoopStore<'_> {
         self.execute(tx, "DELETE FROM loop_lease WHERE job_id = ?", values![job_id]).await.map(drop)
     }
 
-    /// Ends the grants of loops that are to go to other executors, and answers their leases: where each was, and until when it may go on there.
-    pub async fn stop(self, job_ids: &[i64]) -> Result<Vec<LoopLease>> {
-        self.bulk(&self.changes, &STOP, &[], job_ids).await?;
-        self.of_jobs(job_ids).await
+    /// Ends grants, each of a job and an epoch, that are to go to other executors, and answers their leases: where each was, and until when it
+    /// may go on there.
+    pub async fn stop(self, grants: &[(i64, i64)]) -> Result<Vec<LoopLease>> {
+        self.bulk(&self.changes, &STOP, &[], grants).await?;
+        let job_ids: Vec<i64> = grants.iter().map(|(job_id, _)| *job_id).collect();
+        self.of_jobs(&job_ids).await
+    }
+
+    /// Ends grants, each of a job and an epoch, that their executors have not taken or not answered: others may get them at once. One that was
+    /// reported goes on.
+    pub async fn give_up(self, grants: &[(i64, i64)]) -> Result<()> {
+        self.bulk(&self.changes, &GIVE_UP, &[], grants).await.map(drop)
     }
 
     /// The executor has stopped a loop and fires it no more: others may get it at once. `epoch` is that of the stop.

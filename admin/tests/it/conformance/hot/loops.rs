@@ -75,7 +75,7 @@ databases! {
         // Also with what it is now it is not free.
         assert_eq!(fixture.store.loops().grant(&[fixture.grant(&lease, "another")], NOW, LONG).await.unwrap(), [0i64; 0]);
         assert_eq!(fixture.store.loops().free(&[0, 1, 2, 3], NOW).await.unwrap(), [0i64; 0]);
-        let end = LoopEnd { job_id: 5, app_id: fixture.app.id, expires_at: lease.expires_at, is_wanted: true, boot_id: lease.boot_id, is_stopped: false };
+        let end = LoopEnd { job_id: 5, app_id: fixture.app.id, epoch: 1, expires_at: lease.expires_at, is_wanted: true, boot_id: lease.boot_id, is_stopped: false };
         assert_eq!(fixture.store.loops().ends(&[1]).await.unwrap(), [end]);
         assert_eq!(fixture.store.loops().ends(&[0, 2, 3]).await.unwrap(), []);
     }
@@ -142,11 +142,11 @@ databases! {
         let grants = [fixture.grant(&fixture.free_loop(5).await, "a"), fixture.grant(&fixture.free_loop(9).await, "a")];
         loops.grant(&grants, NOW, LONG).await.unwrap();
         loops.renew(fixture.holder("a"), &[report(5, 1, "so far")], NOW, LONG).await.unwrap();
-        let stopped = loops.stop(&[5]).await.unwrap();
+        let stopped = loops.stop(&[(5, 1)]).await.unwrap();
         let [lease] = &stopped[..] else { panic!("{stopped:?}") };
         assert_eq!((lease.epoch, lease.is_granted(), &*lease.report), (2, false, "so far"));
         assert!(lease.expires_at > 0, "it may go on until then");
-        assert_eq!(loops.stop(&[5]).await.unwrap(), stopped, "it is stopped once");
+        assert_eq!(loops.stop(&[(5, 1)]).await.unwrap(), stopped, "it is stopped once");
         assert_eq!(loops.renew(fixture.holder("a"), &[report(5, 1, "")], NOW, LONG).await.unwrap(), [0i64; 0]);
         assert_eq!(loops.grant(&[fixture.grant(lease, "b")], NOW, LONG).await.unwrap(), [0i64; 0]);
         // Another stop than the one that is confirmed, and a loop that was not stopped.
@@ -159,6 +159,45 @@ databases! {
         assert_eq!(&*lease.report, "the end");
         assert_eq!(loops.grant(&[fixture.grant(&lease, "b")], NOW, LONG).await.unwrap(), [5]);
         assert_eq!(fixture.loop_lease(5).await.epoch, 3);
+    }
+
+    async fn a_grant_that_was_not_taken_is_free_at_once_unless_it_was_reported(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let loops = fixture.store.loops();
+        let mut grants = vec![];
+        for job_id in [5, 6, 7] {
+            grants.push(fixture.grant(&fixture.free_loop(job_id).await, "a"));
+        }
+        loops.grant(&grants, NOW, LONG).await.unwrap();
+        loops.renew(fixture.holder("a"), &[report(6, 1, "it has begun")], NOW + 1, LONG).await.unwrap();
+        loops.give_up(&[(5, 1), (6, 1), (7, 2)]).await.unwrap();
+        assert_eq!(loops.free(&[0, 1, 2, 3], NOW).await.unwrap(), [5], "not one that fires, nor another grant");
+        let lease = fixture.loop_lease(5).await;
+        assert_eq!((lease.epoch, lease.is_granted()), (2, false));
+        assert_eq!(loops.renew(fixture.holder("a"), &[report(5, 1, "late")], NOW, LONG).await.unwrap(), [0i64; 0]);
+        assert_eq!(loops.grant(&[fixture.grant(&lease, "b")], NOW, LONG).await.unwrap(), [5]);
+        assert_eq!((fixture.loop_lease(5).await.epoch, fixture.loop_lease(6).await.epoch), (3, 1));
+    }
+
+    async fn a_grant_that_a_change_has_prevented_is_not_answered(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let loops = fixture.store.loops();
+        loops.grant(&[fixture.grant(&fixture.free_loop(5).await, "a")], NOW, LONG).await.unwrap();
+        loops.release(fixture.holder("a"), &[report(5, 1, "")], NOW).await.unwrap();
+        let lease = fixture.loop_lease(5).await;
+        let other = fixture.grant(&fixture.free_loop(6).await, "a");
+        fixture.sql("UPDATE loop_lease SET epoch = epoch + 1, is_stopped = TRUE WHERE job_id = 5").await;
+        assert_eq!(loops.grant(&[fixture.grant(&lease, "a"), other], NOW, LONG).await.unwrap(), [6]);
+    }
+
+    async fn a_step_back_of_the_clock_makes_leases_no_longer(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let loops = fixture.store.loops();
+        let grants = [fixture.grant(&fixture.free_loop(5).await, "a"), fixture.grant(&fixture.free_loop(6).await, "a")];
+        loops.grant(&grants, NOW, LONG).await.unwrap();
+        fixture.sql("UPDATE loop_lease SET expires_at = 1000 WHERE job_id = 6").await;
+        loops.end_at_the_latest(2_000, 5_000).await.unwrap();
+        assert_eq!((fixture.loop_lease(5).await.expires_at, fixture.loop_lease(6).await.expires_at), (7_000, 1_000));
     }
 
     async fn an_unwanted_loop_is_not_granted(db: &TestDatabase) {

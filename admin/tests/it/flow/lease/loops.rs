@@ -106,6 +106,42 @@ fn the_loop_of_a_silent_executor_goes_to_another_one_when_its_lease_is_over() {
 }
 
 #[test]
+fn a_loop_whose_lease_ran_out_goes_to_another_executor_than_before() {
+    on_node(async |node| {
+        let (first, second) = (RecordingExecutor::start().await, RecordingExecutor::start().await);
+        let job = loop_job(node).await;
+        announce(node, &first, "boot-1").await;
+        announce(node, &second, "boot-2").await;
+        assert_eq!(look(node).await, 1);
+        let before = lease(node, &job).await;
+        // Its heartbeats go on and it takes grants, but it renews nothing.
+        node.clock.advance(Duration::from_millis(LEASE_MS + 1));
+        assert_eq!(look(node).await, 1);
+        let after = lease(node, &job).await;
+        assert_eq!((before.epoch, after.epoch), (1, 2));
+        assert_ne!(after.boot_id, before.boot_id);
+    });
+}
+
+#[test]
+fn a_loop_that_its_executor_does_not_answer_for_goes_to_another_one() {
+    on_node(async |node| {
+        let (hung, well) = (RecordingExecutor::start().await, RecordingExecutor::start().await);
+        let job = loop_job(node).await;
+        hung.reply_to("/loop", Reply::Never);
+        announce(node, &hung, "boot-1").await;
+        look(node).await;
+        let lease_of_none = lease(node, &job).await;
+        assert_eq!((lease_of_none.epoch, lease_of_none.expires_at), (2, 0), "it fires nothing before a renewal");
+        assert_eq!(report(node, "boot-1", &job, 1, 0, false).await["loops"], json!([]), "and has none any more");
+        announce(node, &well, "boot-2").await;
+        assert_eq!(look(node).await, 1);
+        let lease = lease(node, &job).await;
+        assert_eq!((lease.epoch, &*lease.boot_id), (3, "boot-2"));
+    });
+}
+
+#[test]
 fn a_loop_that_is_given_back_goes_on_at_once() {
     on_node(async |node| {
         let executor = RecordingExecutor::start().await;
@@ -128,7 +164,7 @@ fn a_stopped_loop_goes_on_when_its_executor_confirms_that_it_has_stopped() {
         announce(node, &executor, "boot-1").await;
         look(node).await;
         executor.reply_to("/loop/stop", Reply::Status(502));
-        node.store.loops().stop(&[job.id]).await.unwrap();
+        node.store.loops().stop(&[(job.id, 1)]).await.unwrap();
         assert_eq!(look(node).await, 0, "it may still fire");
         assert_eq!(executor.received("/loop").len(), 1);
         let last = json!({"jobId": job.id, "epoch": 1, "counters": {"fired": 6}, "ends": true});
