@@ -76,7 +76,7 @@ impl Loops {
         state.turns.retain(|_, turn| Arc::strong_count(turn) > 1);
         let turn = state.turns.entry(grant.job_id).or_insert_with(|| Arc::new(Turn::new()));
         let turn = Arc::clone(turn);
-        tracing::info!(job.id = grant.job_id, epoch = grant.epoch, "a loop was granted");
+        tracing::info!(job.id = grant.job_id, lease.epoch = grant.epoch, "a loop was granted");
         let job_id = grant.job_id;
         let new = Arc::new(LocalLoop::new(grant, handler, turn, self.shared.clone()));
         self.timers.spawn(Arc::clone(&new).run());
@@ -99,7 +99,7 @@ impl Loops {
         let known = state.loops.get(&job_id).filter(|known| known.epoch() <= epoch).cloned()?;
         state.loops.remove(&job_id);
         known.end();
-        tracing::info!(job.id = job_id, epoch = known.epoch(), "a loop was stopped");
+        tracing::info!(job.id = job_id, lease.epoch = known.epoch(), "a loop was stopped");
         Some(known.report())
     }
 
@@ -140,7 +140,7 @@ impl Loops {
             match timings.get(&key) {
                 Some(timing) => known.renewed(permission, timing.clone(), answer.now),
                 None => {
-                    tracing::info!(job.id = report.job_id, epoch = report.epoch, "the lease of a loop is over");
+                    tracing::info!(job.id = report.job_id, lease.epoch = report.epoch, "the lease of a loop is over");
                     known.end();
                     state.loops.remove(&report.job_id);
                 }

@@ -112,7 +112,7 @@ impl LoopGranter {
         let outcome = answer.unwrap_or_else(|| unknown("no answer in time".to_owned()));
         if outcome == Outcome::Accepted {
             self.cx.metrics.loop_grants.inc();
-            tracing::info!(job.id = job_id, epoch, executor.address = address, "a loop was granted");
+            tracing::info!(job.id = job_id, lease.epoch = epoch, executor.address = address, "a loop was granted");
             return None;
         }
         let now = self.cx.clock.monotonic();
@@ -124,7 +124,7 @@ impl LoopGranter {
         self.passed_over.refuse(job_id, &address, now + pause);
         tracing::warn!(
             job.id = job_id,
-            epoch,
+            lease.epoch = epoch,
             executor.address = address,
             reason = outcome.into_reason(),
             "a loop was not taken"

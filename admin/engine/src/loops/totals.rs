@@ -26,7 +26,7 @@ pub(super) fn kept_totals(lease: &LoopLease) -> String {
 pub(super) mod tests {
     use super::*;
 
-    pub(in crate::loops) fn lease(counters: &str, report: &str) -> LoopLease {
+    pub(crate) fn lease(counters: &str, report: &str) -> LoopLease {
         LoopLease {
             job_id: 1,
             shard: 0,
