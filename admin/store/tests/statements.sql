@@ -37,7 +37,7 @@ SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.
 SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
 
 -- late_starts
-SELECT run.id AS run_id, run.job_id, run.due_at, job.start_within_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? AND COALESCE(job.start_within_seconds, 0) > 0 AND run.due_at + COALESCE(job.start_within_seconds, 0) * 1000 < ? ORDER BY run.due_at, run.id LIMIT 1000;
+SELECT late.run_id, late.job_id, late.due_at, late.start_within_seconds FROM (SELECT run.id AS run_id, run.job_id, run.due_at, job.start_within_seconds, ROW_NUMBER() OVER (PARTITION BY run.job_id ORDER BY run.due_at, run.id) AS place FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? AND COALESCE(job.start_within_seconds, 0) > 0 AND run.due_at + COALESCE(job.start_within_seconds, 0) * 1000 < ?) AS late WHERE late.place = 1 ORDER BY late.due_at, late.run_id LIMIT 1000;
 
 -- agreed
 SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_agreed_at < ? ORDER BY id LIMIT 500;
@@ -300,7 +300,7 @@ SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.
 SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
 
 -- late_starts
-SELECT run.id AS run_id, run.job_id, run.due_at, job.start_within_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? AND COALESCE(job.start_within_seconds, 0) > 0 AND run.due_at + COALESCE(job.start_within_seconds, 0) * 1000 < ? ORDER BY run.due_at, run.id LIMIT 1000;
+SELECT late.run_id, late.job_id, late.due_at, late.start_within_seconds FROM (SELECT run.id AS run_id, run.job_id, run.due_at, job.start_within_seconds, ROW_NUMBER() OVER (PARTITION BY run.job_id ORDER BY run.due_at, run.id) AS place FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? AND COALESCE(job.start_within_seconds, 0) > 0 AND run.due_at + COALESCE(job.start_within_seconds, 0) * 1000 < ?) AS late WHERE late.place = 1 ORDER BY late.due_at, late.run_id LIMIT 1000;
 
 -- agreed
 SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_agreed_at < ? ORDER BY id LIMIT 500;
@@ -563,7 +563,7 @@ SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.
 SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
 
 -- late_starts
-SELECT run.id AS run_id, run.job_id, run.due_at, job.start_within_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? AND COALESCE(job.start_within_seconds, 0) > 0 AND run.due_at + COALESCE(job.start_within_seconds, 0) * 1000 < ? ORDER BY run.due_at, run.id LIMIT 1000;
+SELECT late.run_id, late.job_id, late.due_at, late.start_within_seconds FROM (SELECT run.id AS run_id, run.job_id, run.due_at, job.start_within_seconds, ROW_NUMBER() OVER (PARTITION BY run.job_id ORDER BY run.due_at, run.id) AS place FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? AND COALESCE(job.start_within_seconds, 0) > 0 AND run.due_at + COALESCE(job.start_within_seconds, 0) * 1000 < ?) AS late WHERE late.place = 1 ORDER BY late.due_at, late.run_id LIMIT 1000;
 
 -- agreed
 SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_agreed_at < ? ORDER BY id LIMIT 500;
