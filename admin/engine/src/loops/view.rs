@@ -104,12 +104,12 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loops::totals::tests::lease;
+    use crate::loops::totals::ended_lease;
 
     #[test]
     fn the_state_follows_the_lease() {
         let of = |is_wanted, is_stopped, expires_at| {
-            LoopState::of(&LoopLease { is_wanted, is_stopped, expires_at, ..lease("", "") }, 1_000)
+            LoopState::of(&LoopLease { is_wanted, is_stopped, expires_at, ..ended_lease("", "") }, 1_000)
         };
         assert_eq!(of(true, false, 1_001), LoopState::Running);
         assert_eq!(of(true, true, 1_001), LoopState::Stopping);

@@ -1,5 +1,6 @@
 //! A job's definition: as a user writes it ([`JobDraft`]), and what its check parses ([`JobSpec`]).
 
+mod best_effort;
 mod block;
 mod digest;
 mod draft;

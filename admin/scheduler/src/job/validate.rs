@@ -6,6 +6,7 @@ use super::http::HttpDraft;
 use super::labels::{NOTES, check_description, check_key, check_tags};
 use super::limits::{self, check_params};
 use super::script::ScriptDraft;
+use super::secret_params::names_secrets;
 use super::spec::JobSpec;
 use crate::checks::{check_line, check_number};
 use crate::field_error::FieldError;
@@ -80,6 +81,10 @@ impl JobDraft {
         let failures = i64::from(self.pause_after_failures);
         check("pause_after_failures", check_number(failures, &limits::PAUSE_AFTER_FAILURES, " failures (0: never)"));
         errors.extend(self.durability_faults());
+        if self.is_best_effort() && names_secrets(&self.params) {
+            let message = "cannot name a secret: they are given to the executor once, with the loop";
+            errors.push(FieldError::new("params", message));
+        }
         match schedule {
             Ok(schedule) if errors.is_empty() => Ok(self.spec(schedule)),
             _ => Err(errors),

@@ -8,7 +8,6 @@ pub mod claim;
 pub mod expand;
 pub(crate) mod follow;
 pub mod follow_up;
-mod former_secrets;
 pub mod lock;
 pub mod mark;
 pub(crate) mod new_runs;

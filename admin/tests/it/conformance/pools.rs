@@ -72,16 +72,16 @@ databases! {
             make_endless(db, "job_clock").await;
             for _ in 0..6 {
                 let (store, shard) = (store.clone(), job.shard);
-                slow.push(tokio::spawn(async move { drop(store.runs().due_jobs(shard, NOW, 10).await) }));
+                slow.push(tokio::spawn(async move { drop(store.runs().due_jobs(shard, NOW + 86_400_000, 10).await) }));
             }
         }
-        // Until the database ends the first of them after 5 s. One that waited for a slow statement would be the only one.
+        // Until the database ends the first of them after 5 s.
         let mut renewals = 0;
         while !slow.iter().any(tokio::task::JoinHandle::is_finished) {
             assert!(store.leases().renew(job.shard, epoch, NOW, TTL).await.unwrap(), "the lease is still ours");
             renewals += 1;
         }
-        assert!(renewals >= 2, "{renewals} renewals beside slow statements");
+        assert!(renewals >= 20, "{renewals} renewals beside slow statements");
         slow.iter().for_each(tokio::task::JoinHandle::abort);
     }
 }

@@ -1,6 +1,7 @@
 //! Fires without a schedule: run now, API, and later children and backfill; those that are not due yet are in [`delayed`].
 
 pub mod delayed;
+mod former_secrets;
 
 use carillon_scheduler::{AuditAction, Cause, Millis, Parts};
 use sea_orm::Value;

@@ -34,7 +34,7 @@ fn what_needs_records_of_fires_is_refused_with_its_member() {
         api.job(json!({})).await;
         let body = json!({"app": "billing", "name": "n", "handler": "h", "durability": "best_effort", "schedule": {"kind": "none"},
             "catch_up": "latest", "misfire": "skip", "overlap": "skip", "retries": 1, "priority": 5, "flag_after_seconds": 5,
-            "pause_after_failures": 3, "route": "broadcast"});
+            "pause_after_failures": 3, "route": "broadcast", "params": "{{secret.TOKEN}}", "start_within_seconds": 5});
         let answer = api.post("/jobs", body).await;
         assert_eq!(answer.status, 400);
         let errors = answer.json["error"]["errors"].as_array().unwrap();
@@ -46,11 +46,13 @@ fn what_needs_records_of_fires_is_refused_with_its_member() {
             "flag_after_seconds",
             "misfire",
             "overlap",
+            "params",
             "pause_after_failures",
             "priority",
             "retries",
             "route",
             "schedule",
+            "start_within_seconds",
         ];
         assert_eq!(fields, expected);
         let fast = json!({"app": "billing", "name": "n", "handler": "h", "schedule": {"kind": "fixed_rate", "milliseconds": 50}});
