@@ -14,7 +14,7 @@ use crate::db::sql::execute::read;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::error::Result;
-use crate::job::labels::job_labels;
+use crate::job::labels::label_columns;
 use crate::job::labels::limit_names::names_of;
 use crate::job::labels::script_reference::{check_script, script_of};
 use crate::job::pause::JobPause;
@@ -269,7 +269,7 @@ impl JobStore<'_> {
         from: &str,
         values: Vec<Value>,
     ) -> Result<Vec<QueryResult>> {
-        let labels = job_labels::selected();
+        let labels = label_columns::selected();
         self.query(db, &format!("SELECT {COLUMNS}, {labels} FROM {from} {OTHERS} ORDER BY j.id DESC"), values).await
     }
 
@@ -351,7 +351,7 @@ impl FromQueryResult for Job {
             // Labels.
             ..JobDraft::new("", "", "")
         };
-        job_labels::read_labels(row, &mut draft)?;
+        label_columns::read_labels(row, &mut draft)?;
         let pause = match get::<Option<Millis>>(row, "paused_at")? {
             Some(paused_at) if !draft.enabled => Some(JobPause {
                 note: get(row, "pause_note")?,

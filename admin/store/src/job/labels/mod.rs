@@ -2,6 +2,7 @@
 
 pub(crate) mod job_labels;
 mod keys;
+pub(crate) mod label_columns;
 pub mod limit_names;
 mod parts;
 pub(crate) mod script_reference;
