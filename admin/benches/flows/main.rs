@@ -1,5 +1,5 @@
 //! What follows from ends of runs: how fast workflows go from node to node, what many of them at once cost others, and a map whose
-//! executor dies; delayed triggers; and loops. The real binary, on PostgreSQL or MariaDB with Redis, or on SQLite.
+//! executor dies; delayed triggers; loops; and fair shares of a limit. The real binary, on PostgreSQL or MariaDB with Redis, or on SQLite.
 //!
 //! ```text
 //! cargo bench -p carillon-admin --bench flows -- chain [--nodes 3]     a chain of 50 nodes
@@ -7,6 +7,7 @@
 //! cargo bench -p carillon-admin --bench flows -- items [--nodes 1]     100,000 items over four executors, of which one is killed
 //! cargo bench -p carillon-admin --bench flows -- delayed [--nodes 1]   1,000,000 delayed triggers, of which 1,000 a second become due
 //! cargo bench -p carillon-admin --bench flows -- loops [--nodes 1]     200 best-effort jobs of 1 s and 20 of 50 ms on one executor
+//! cargo bench -p carillon-admin --bench flows -- shares [--nodes 3]    two apps, 10 : 1, at one limit
 //! ```
 //!
 //! `--help` explains each option.
@@ -24,6 +25,7 @@ mod loops;
 mod many;
 #[path = "../node/mod.rs"]
 mod node;
+mod shares;
 mod worker;
 
 use clap::{Parser, ValueEnum};
@@ -37,6 +39,7 @@ enum Measurement {
     Items,
     Delayed,
     Loops,
+    Shares,
 }
 
 #[derive(Parser)]
@@ -56,7 +59,7 @@ struct Options {
     /// Runs of the chain, one after the other; runs of the workflows, at once; delayed triggers that wait
     #[arg(long)]
     runs: Option<usize>,
-    /// Nodes of a workflow; seconds in which delayed triggers become due, or loops are measured
+    /// Nodes of a workflow; seconds in which delayed triggers become due, or loops and shares are measured
     #[arg(long)]
     length: Option<usize>,
     /// Items of the map
@@ -84,5 +87,6 @@ async fn main() {
         Measurement::Items => items::measure(&options).await,
         Measurement::Delayed => delayed::measure(&options).await,
         Measurement::Loops => loops::measure(&options).await,
+        Measurement::Shares => shares::measure(&options).await,
     }
 }

@@ -10,7 +10,7 @@ use super::machine::Machine;
 use super::{Figure, Findings};
 use crate::clock::{Millis, text};
 use crate::load::LONGEST_REST;
-use crate::record::{Class, History};
+use crate::record::{Class, History, Job};
 
 /// All on one host: what two clock readings may differ by.
 const CLOCK_ERROR: Millis = 20;
@@ -98,8 +98,9 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             // One of the two executors is a black hole. When a fault closes the way to the other one too, the run waits
             // until the breaker lets a request try that one again.
             "hole" => HOP + BREAKER,
-            // Three requests without an answer close the way to their service.
-            "http_cut" => BREAKER,
+            // Three requests without an answer close the way to their service. After each pause one of the runs that wait is tried,
+            // not always the earliest, and none leaves after the threshold of its job.
+            "http_cut" => threshold(index, run.job_id),
             "edited" => EDITED,
             // What was due in a pause is planned after it.
             "resting" => LONGEST_REST as Millis + EDITED,
@@ -126,6 +127,12 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
         });
     }
     findings.times = times(history, &delays, &bounds.machine);
+}
+
+/// How late a run of the job may be sent.
+fn threshold(index: &Index<'_>, job_id: i64) -> Millis {
+    let seconds = |job: &Job| job.draft["misfire_threshold_seconds"].as_i64();
+    1_000 * index.jobs.get(&job_id).and_then(|job| seconds(job)).unwrap_or(0)
 }
 
 /// What was due in a pause leaves after it: a fault of then counts as one of its own time does.

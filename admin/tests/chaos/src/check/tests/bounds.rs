@@ -90,3 +90,19 @@ fn a_job_that_has_just_been_created_may_be_late_for_its_first_instant() {
     assert_flagged(&[], created_at(1_800));
     assert_flagged(&[Figure::Late], created_at(-2_000));
 }
+
+#[test]
+fn a_run_whose_service_cuts_connections_may_leave_until_the_threshold_of_its_job() {
+    let late_by = |late: Millis| {
+        move |history: &mut History| {
+            history.jobs[0].group = "http_cut".into();
+            history.jobs[0].draft = serde_json::json!({"misfire_threshold_seconds": 5});
+            for event in history.events.iter_mut().filter(|event| event.run == 1_008) {
+                event.at += late;
+            }
+            history.events.sort_by_key(|event| event.at);
+        }
+    };
+    assert_flagged(&[], late_by(5_500));
+    assert_flagged(&[Figure::Late], late_by(6_500));
+}
