@@ -5,6 +5,7 @@ use std::time::Duration;
 use carillon_protocol::{LOOP_LATENESS_MS, LoopCounters, LoopHistory, LoopReport};
 use carillon_scheduler::Millis;
 use carillon_store as store;
+use carillon_store::Job;
 use carillon_store::lease::loops::LoopLease;
 
 use crate::engine::Engine;
@@ -74,12 +75,19 @@ impl LoopView {
 }
 
 impl Engine {
-    /// The loop of a job. None: it has none.
+    /// The loop of a job. None: it has none. After a move to another app the executor of the former one is not named.
     ///
     /// # Errors
     /// The database does not answer.
-    pub async fn loop_of(&self, job_id: i64) -> store::Result<Option<LoopView>> {
-        let Some(lease) = self.cx.store.loops().get(job_id).await? else { return Ok(None) };
+    pub async fn loop_of(&self, job: &Job) -> store::Result<Option<LoopView>> {
+        if !job.draft.is_best_effort() {
+            return Ok(None);
+        }
+        let Some(mut lease) = self.cx.store.loops().get(job.id).await? else { return Ok(None) };
+        if lease.app_id != job.app_id {
+            lease.address.clear();
+            lease.report.clear();
+        }
         let now = self.cx.clock.now();
         let state = LoopState::of(&lease, now);
         let history = match state {

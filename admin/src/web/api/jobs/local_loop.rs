@@ -19,7 +19,7 @@ view! {
         state: &'static str = found.state.as_str(),
         /// Grows with each grant and with each stop
         epoch: i64 = found.lease.epoch,
-        /// The address of the executor that got it last; empty: none has had it
+        /// The address of the executor that got it last; empty: none of the app has had it
         executor: String = found.lease.address.clone(),
         /// When that executor got it; null: none has had it
         granted_at: Option<Time> = (found.lease.granted_at > 0).then_some(Time(found.lease.granted_at)),
@@ -112,7 +112,7 @@ view! {
 
 /// Where the loop of a job stands.
 pub async fn local_loop(state: Shared, id: Id) -> Answer<JobLoopView> {
-    let found = state.engine.loop_of(id.0).await?;
+    let found = state.engine.loop_of(&state.engine.jobs().get(id.0).await?).await?;
     let missing = || Error::not_found(format!("job {} has no loop: its fires are runs", id.0));
     Ok(Json(found.ok_or_else(missing)?.into()))
 }

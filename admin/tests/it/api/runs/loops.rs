@@ -25,6 +25,12 @@ fn a_best_effort_job_has_a_loop_in_place_of_runs() {
         // An answer is sent back as it is.
         let again = api.put(&format!("/jobs/{}", made["id"]), made.clone()).await.ok();
         assert_eq!(again["schedule"], made["schedule"]);
+        // Its lease is still there, and nothing goes on.
+        let schedule = json!({"kind": "fixed_rate", "seconds": 60});
+        let changed = json!({"app": "billing", "name": again["name"], "handler": again["handler"], "durability": "durable", "schedule": schedule});
+        api.put(&format!("/jobs/{}", made["id"]), changed).await.ok();
+        let none = api.get(&format!("/jobs/{}/loop", made["id"])).await.error();
+        assert_eq!(none, format!("404 not_found job {} has no loop: its fires are runs", made["id"]));
     });
 }
 

@@ -152,10 +152,7 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
         declared: state.declarations.of_job(&job).await?,
         starts,
         preview: preview::of_job(&context, &job),
-        local: match job.draft.is_best_effort() {
-            true => state.engine.loop_of(job.id).await?.map(|found| LocalLoop { found }),
-            false => None,
-        },
+        local: state.engine.loop_of(&job).await?.map(|found| LocalLoop { found }),
         runs: runs.items.into_iter().map(|run| RunRow::new(&context, run)).collect(),
         misfires: state.store.runs().misfires(&misfires).await?.items,
         has_more_scheduled: scheduled.next.is_some(),
