@@ -35,7 +35,7 @@ pub use plan::{CatchUp, MisfirePolicy, Plan, PlanInput, SkipReason, Skipped, pla
 pub use queue::{Entry, Ring};
 pub use retry::RetryDelay;
 pub use route::{Labels, RouteStrategy};
-pub use run::limit::{LimitDraft, SlotKey};
+pub use run::limit::{LimitDraft, Place, SlotKey};
 pub use run::{Cause, FireKey, Outcome, Overlap, RunEvent, RunReason, RunState, Traceparent};
 pub use schedule::{CronDraft, DailyDraft, KindDraft, Schedule, ScheduleContext, ScheduleDraft, ScheduleInput};
 pub use shard::{fair_share, shard_of};

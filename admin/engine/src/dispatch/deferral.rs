@@ -6,7 +6,7 @@ use carillon_scheduler::Millis;
 use carillon_store::run::adopt::ClaimedRun;
 
 use crate::dispatch::dispatcher::{Dispatcher, Tick};
-use crate::dispatch::stages::{AdmittedRun, BATCH, order_of};
+use crate::dispatch::stages::{AdmittedRun, BATCH, place_of};
 
 /// When a run that found no room is looked at again at the latest.
 const DEFERRED_MS: Millis = 1_000;
@@ -16,8 +16,8 @@ impl Dispatcher {
     pub(in crate::dispatch) fn defer(&self, admitted: AdmittedRun) {
         let until = self.cx.clock.now() + DEFERRED_MS;
         let AdmittedRun { run, job, .. } = admitted;
-        let order = order_of(&run, &job);
-        self.queue.defer(run, &job.stored.app, order, until);
+        let place = place_of(&run, &job);
+        self.queue.defer(run, &job.stored.app, place, until);
     }
 
     /// Those of these apps that found no room before, 500 of each: an executor of theirs has room again.

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::dispatch::route::decision::note;
 use crate::dispatch::route::router::Router;
 use crate::dispatch::stages::{AdmittedRun, OrderedRun, RouteStep};
-use crate::executor::address_gate::ProbeAnswer;
+use crate::executor::address::gate::ProbeAnswer;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::Candidate;
 use crate::executor::outcome::Outcome;

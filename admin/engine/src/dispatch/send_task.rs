@@ -11,10 +11,10 @@ use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::dispatch::departures::Departures;
 use crate::dispatch::send::observed_starts::ObservedStarts;
-use crate::dispatch::stages::{MarkStamp, MarkedRun};
+use crate::dispatch::stages::{MarkStamp, MarkedRun, place_of};
 use crate::dispatch::trace::TraceBuffer;
-use crate::executor::address_gate::{AddressGate, Reservation, WaitAborted};
-use crate::executor::address_pool::AddressPool;
+use crate::executor::address::gate::{AddressGate, Reservation, WaitAborted};
+use crate::executor::address::pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::http::HttpSender;
 use crate::executor::outcome::Outcome;
@@ -209,7 +209,8 @@ impl SendTask {
         }
         let cx = &self.sender.cx;
         let limit = self.marked.routed.candidates[index].capacity(&cx.settings);
-        address.try_reserve(cx.clock.monotonic(), limit).ok().map(Some)
+        let place = place_of(&self.marked.routed.run, &self.marked.routed.decision.job);
+        address.try_reserve(cx.clock.monotonic(), limit, place).ok().map(Some)
     }
 
     pub fn is_stale(&self) -> bool {

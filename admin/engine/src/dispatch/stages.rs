@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::route::Probe;
-use carillon_scheduler::{Millis, RouteStrategy, SlotKey};
+use carillon_scheduler::{Millis, Place, RouteStrategy, SlotKey};
 use foldhash::HashMap;
 
 use crate::dispatch::limits::line::Turn;
 use crate::dispatch::overlap_tracker::Admission;
 use crate::dispatch::route::decision::RouteDecision;
-use crate::executor::address_gate::Reservation;
+use crate::executor::address::gate::Reservation;
 use crate::executor::directory::Candidate;
 use crate::executor::secrets::SecretParams;
 use crate::job_cache::CachedJob;
@@ -23,8 +23,8 @@ use carillon_store::run::route::RouteTrace;
 pub(in crate::dispatch) const BATCH: usize = 500;
 
 /// The place of a run where runs wait in a line: a priority is a head start. It never changes, so what waits long enough goes first.
-pub(in crate::dispatch) fn order_of(run: &ClaimedRun, job: &CachedJob) -> Millis {
-    run.due_at - Millis::from(run.priority.unwrap_or(job.stored.priority)) * 1_000
+pub(in crate::dispatch) fn place_of(run: &ClaimedRun, job: &CachedJob) -> Place {
+    (run.due_at - Millis::from(run.priority.unwrap_or(job.stored.priority)) * 1_000, run.run_id)
 }
 
 /// It may go now, as far as other fires of its job are concerned.

@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::executor::address_gate::AddressGate;
+use crate::executor::address::gate::AddressGate;
 use crate::executor::tokens::tests::executor;
 use crate::outgoing::NetworkRules;
 

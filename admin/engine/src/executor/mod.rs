@@ -1,7 +1,6 @@
 //! Calls to executors, the limits of each address, and the directory of the registered ones. The only files that name reqwest.
 
-pub(crate) mod address_gate;
-pub(crate) mod address_pool;
+pub(crate) mod address;
 pub mod app_names;
 pub mod client;
 mod client_tls;
@@ -14,7 +13,6 @@ pub(crate) mod request;
 pub(crate) mod scripts;
 pub(crate) mod secrets;
 mod signed_requests;
-pub(crate) mod slot_limit;
 pub(crate) mod tokens;
 
 pub use client::{ExecutorClient, RunHeaders};

@@ -3,11 +3,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Millis, Place};
 use foldhash::HashMap;
-
-/// The due time of a run less its priority, and the run.
-type Place = (Millis, i64);
 
 #[derive(Default)]
 struct Line {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use carillon_scheduler::{Millis, Ring};
+use carillon_scheduler::{Millis, Place, Ring};
 use foldhash::{HashMap, HashMapExt as _};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -57,9 +57,8 @@ impl DueQueue {
     }
 
     /// Until an executor of its app has room, at most until then.
-    /// `order`: its due time less its priority.
-    pub fn defer(&self, run: ClaimedRun, app: &str, order: Millis, until: Millis) {
-        self.deferred.lock().add(app, (order, run.run_id), until);
+    pub fn defer(&self, run: ClaimedRun, app: &str, place: Place, until: Millis) {
+        self.deferred.lock().add(app, place, until);
         self.insert(run, until);
     }
 
@@ -96,13 +95,16 @@ impl DueQueue {
         self.ring.lock().remove(run_id);
     }
 
+    /// In the order in which they were due: what has waited and comes back goes before what is new.
     pub fn drain_due(&self, until: Millis) -> Vec<ClaimedRun> {
         self.deferred.lock().remove_until(until);
         let mut ring = self.ring.lock();
         let due = ring.drain_due(until);
         self.taken.fetch_add(due.len(), Ordering::Relaxed);
         drop(ring);
-        due.into_iter().map(|entry| entry.payload).collect()
+        let mut due: Vec<_> = due.into_iter().map(|entry| entry.payload).collect();
+        due.sort_by_key(|run| run.due_at);
+        due
     }
 
     /// The dispatcher has sent, settled or put back all that it had taken.
@@ -225,10 +227,11 @@ mod tests {
         let queue = DueQueue::new(10);
         let run = |run_id| ClaimedRun { run_id, ..waiting(1) };
         (1..=6).for_each(|run_id| queue.insert(run(run_id), 1_000));
-        (7..=9).for_each(|run_id| queue.defer(run(run_id), "orders", 1_000, 2_000));
+        (7..=9).for_each(|run_id| queue.defer(run(run_id), "orders", (1_000, run_id), 2_000));
         let taken = [queue.drain_due(1_000), queue.take_deferred("orders", 2)].concat();
         assert_eq!((taken.len(), queue.len(), queue.free()), (8, 1, 1));
-        taken.into_iter().take(5).for_each(|run| queue.defer(run, "orders", 1_000, 3_000));
+        let of_orders = taken.into_iter().take(5).map(|run| ((1_000, run.run_id), run));
+        of_orders.for_each(|(place, run)| queue.defer(run, "orders", place, 3_000));
         queue.finish_tick();
         assert_eq!((queue.len(), queue.free()), (6, 4), "three were sent");
     }
@@ -272,7 +275,7 @@ mod tests {
     fn a_deferred_run_comes_once() {
         let queue = DueQueue::new(10);
         let run = |run_id| ClaimedRun { run_id, ..waiting(1) };
-        (1..=4).for_each(|run_id| queue.defer(run(run_id), "orders", 1_000, 2_000));
+        (1..=4).for_each(|run_id| queue.defer(run(run_id), "orders", (1_000, run_id), 2_000));
         queue.remove(1);
         let ids = |runs: Vec<ClaimedRun>| runs.into_iter().map(|run| run.run_id).collect::<Vec<_>>();
         assert_eq!(ids(queue.take_deferred("payroll", 9)), [0; 0]);

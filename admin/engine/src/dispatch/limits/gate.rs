@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use crate::context::Context;
 use crate::dispatch::limits::line::{Line, Needs, Turn};
 use crate::dispatch::limits::rules::LimitRules;
-use crate::dispatch::stages::{AdmittedRun, BATCH, order_of};
+use crate::dispatch::stages::{AdmittedRun, BATCH, place_of};
 use crate::job_cache::{CachedJob, JobCache};
 use crate::lease::held_shards::HeldShards;
 use crate::plan::due_queue::DueQueue;
@@ -59,7 +59,7 @@ impl LimitGate {
 
     /// The run waits for its turn, which may be the next tick.
     pub fn park(&self, run: ClaimedRun, job: &CachedJob, slots: Arc<[SlotKey]>) {
-        let (run_id, order) = (run.run_id, order_of(&run, job));
+        let (order, run_id) = place_of(&run, job);
         // In this order: what stands in line and is not in the ring is taken for gone.
         self.queue.insert(run, self.cx.clock.now() + rand::random_range(RENEWED));
         self.line.lock().turns.insert(run_id, job.stored.app_id, order, slots);

@@ -11,9 +11,9 @@ use crate::dispatch::route::decision::{RouteDecision, note};
 use crate::dispatch::route::memory::RouteMemory;
 use crate::dispatch::route::notes::RouteNotes;
 use crate::dispatch::route::open_counts::OpenRunCounts;
-use crate::dispatch::stages::{AdmittedRun, OrderedRun, RouteStep, RoutedRun};
-use crate::executor::address_gate::{Reservation, SlotDenied};
-use crate::executor::address_pool::AddressPool;
+use crate::dispatch::stages::{AdmittedRun, OrderedRun, RouteStep, RoutedRun, place_of};
+use crate::executor::address::gate::{Reservation, SlotDenied};
+use crate::executor::address::pool::AddressPool;
 use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::job_cache::{CachedJob, JobsById};
 use carillon_store as store;
@@ -233,6 +233,7 @@ impl Router {
     pub fn reserve(&self, ordered: OrderedRun) -> Result<RoutedRun, Box<RouteStep>> {
         let monotonic = self.cx.clock.monotonic();
         let has_affinity = ordered.decision.has_affinity();
+        let place = place_of(&ordered.admitted.run, &ordered.admitted.job);
         let mut passed = Vec::new();
         // First where something moves, then behind others that wait: but not at a service, where that may be long, and each
         // run would be marked and go back again and again.
@@ -245,7 +246,7 @@ impl Router {
                     passed.push((index, "stalled"));
                     continue;
                 }
-                match address.try_reserve(monotonic, candidate.capacity(&self.cx.settings)) {
+                match address.try_reserve(monotonic, candidate.capacity(&self.cx.settings), place) {
                     Ok(reservation) => {
                         let is_stalled = behind_others && address.is_stalled(monotonic);
                         let routed = self.routed(ordered, index, reservation, &passed);
@@ -301,7 +302,11 @@ impl Router {
         self.cx.metrics.saturated.inc();
         // What does not answer is no room that comes.
         let is_broken = !passed.is_empty() && passed.iter().all(|(_, why)| *why == BROKEN);
-        if self.is_in_time(&admitted) || !is_broken && self.may_still_wait(&admitted) {
+        let waits = self.is_in_time(&admitted) || !is_broken && self.may_still_wait(&admitted);
+        if is_broken {
+            self.update_lines(&admitted, &candidates, waits);
+        }
+        if waits {
             return RouteStep::Full(admitted);
         }
         for (index, why) in passed {
@@ -318,6 +323,18 @@ impl Router {
             None => format!("no executor had room: {saturated} busy, {broken} did not answer lately"),
         };
         RouteStep::NoExecutor(admitted, message, Box::new(decision.into_trace()))
+    }
+
+    /// All addresses of a run are closed: it waits for the first that is tried again, or not any longer.
+    fn update_lines(&self, AdmittedRun { run, job, .. }: &AdmittedRun, candidates: &[Candidate], waits: bool) {
+        let (place, now) = (place_of(run, job), self.cx.clock.monotonic());
+        for candidate in candidates {
+            let address = self.addresses.get(&candidate.app, &candidate.address);
+            match waits {
+                true => address.wait_in_line(place, now),
+                false => address.leave_line(place),
+            }
+        }
     }
 }
 

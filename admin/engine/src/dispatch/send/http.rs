@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dispatch::send_task::{Attempted, SendTask};
-use crate::executor::address_gate::AddressGate;
+use crate::executor::address::gate::AddressGate;
 use crate::executor::http::{HttpOutcome, HttpRun};
 use crate::executor::outcome::Outcome;
 use crate::executor::request::{filled_params, own_params};

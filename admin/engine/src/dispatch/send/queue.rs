@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::dispatch::departures::gives_way;
 use crate::dispatch::send_task::{SendTask, Sender};
-use crate::executor::address_gate::{AddressGate, STALLED_AFTER};
+use crate::executor::address::gate::{AddressGate, STALLED_AFTER};
 
 struct SendQueue {
     sender: Arc<Sender>,

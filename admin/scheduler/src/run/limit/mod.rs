@@ -11,4 +11,4 @@ mod turns_tests;
 pub use draft::{DESCRIPTION_CHARS, KEY_CHARS, LimitDraft, MAX_RUNS};
 pub use key::{NO_KEY, SlotKey, slot_key};
 pub use name::{NAME_CHARS, validate_limit_name};
-pub use turns::{MAX_WEIGHT, Turns};
+pub use turns::{MAX_WEIGHT, Place, Turns};

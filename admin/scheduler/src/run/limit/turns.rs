@@ -11,6 +11,9 @@ pub const MAX_WEIGHT: u32 = 100;
 /// What a run of an app with the weight 1 costs.
 const STRIDE: u64 = 1_000_000;
 
+/// Where a run stands in a line: its due time less its priority, and the run.
+pub type Place = (Millis, i64);
+
 /// Runs of one app that need the same slots, in their order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Lane {
@@ -37,7 +40,7 @@ impl Progress {
 /// counted from its due time less its priority. A run whose slots are not all free is passed by those that need others.
 #[derive(Debug, Default)]
 pub struct Turns {
-    lanes: HashMap<Lane, BTreeSet<(Millis, i64)>>,
+    lanes: HashMap<Lane, BTreeSet<Place>>,
     runs: HashMap<i64, (Lane, Millis)>,
     progress: HashMap<SlotKey, Progress>,
 }

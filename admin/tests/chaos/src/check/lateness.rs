@@ -10,7 +10,7 @@ use super::machine::Machine;
 use super::{Figure, Findings};
 use crate::clock::{Millis, text};
 use crate::load::LONGEST_REST;
-use crate::record::{Class, History, Job};
+use crate::record::{Class, History, Job, RunRow};
 
 /// All on one host: what two clock readings may differ by.
 const CLOCK_ERROR: Millis = 20;
@@ -98,8 +98,8 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             // One of the two executors is a black hole. When a fault closes the way to the other one too, the run waits
             // until the breaker lets a request try that one again.
             "hole" => HOP + BREAKER,
-            // Three requests without an answer close the way to their service. After each pause one of the runs that wait is tried,
-            // not always the earliest, and none leaves after the threshold of its job.
+            // Three requests without an answer close the way to their service. After each pause one of the runs that wait is tried, and
+            // none leaves after the threshold of its job. That the earliest is tried is seen below.
             "http_cut" => threshold(index, run.job_id),
             "edited" => EDITED,
             // What was due in a pause is planned after it.
@@ -126,7 +126,35 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             asked_again: run.sends > 1,
         });
     }
+    check_trials(history, index, bounds, findings);
     findings.times = times(history, &delays, &bounds.machine);
+}
+
+/// Of the runs that wait for a service which is closed, none is tried before one that was due earlier. It is seen at the runs of one
+/// job: they are with the same node. A run that a fault took from its place is passed.
+fn check_trials(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings: &mut Findings) {
+    let is_cut = |run: &&RunRow| run.is_first_of_instant() && run.sends <= 1 && index.group(run.job_id) == "http_cut";
+    let cut: Vec<&RunRow> = history.runs.iter().filter(is_cut).collect();
+    for run in &cut {
+        let given_up = run.finished_at.filter(|_| run.reason.as_deref() == Some("no_executor"));
+        let Some(waited_until) = index.first_receipt(run.id).or(given_up) else {
+            continue;
+        };
+        let is_quiet = |at: Millis| bounds.of(at, 0).1.is_none();
+        let passed = cut.iter().find(|other| {
+            let is_younger = other.job_id == run.job_id && other.scheduled_at > run.scheduled_at;
+            is_younger && index.first_receipt(other.id).is_some_and(|at| at < waited_until && is_quiet(at))
+        });
+        if let Some(other) = passed {
+            findings.add(Figure::Late, || {
+                let at = text(run.scheduled_at);
+                format!(
+                    "passed by a later run at a service that is closed: job {} at {at}, run {} by {}",
+                    run.job_id, run.id, other.id
+                )
+            });
+        }
+    }
 }
 
 /// How late a run of the job may be sent.

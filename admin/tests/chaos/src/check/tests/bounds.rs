@@ -95,14 +95,47 @@ fn a_job_that_has_just_been_created_may_be_late_for_its_first_instant() {
 fn a_run_whose_service_cuts_connections_may_leave_until_the_threshold_of_its_job() {
     let late_by = |late: Millis| {
         move |history: &mut History| {
-            history.jobs[0].group = "http_cut".into();
-            history.jobs[0].draft = serde_json::json!({"misfire_threshold_seconds": 5});
-            for event in history.events.iter_mut().filter(|event| event.run == 1_008) {
-                event.at += late;
-            }
-            history.events.sort_by_key(|event| event.at);
+            is_cut_off(history);
+            history.delay(1_020, late);
         }
     };
     assert_flagged(&[], late_by(5_500));
     assert_flagged(&[Figure::Late], late_by(6_500));
+}
+
+#[test]
+fn a_run_whose_service_cuts_connections_is_passed_by_no_later_one() {
+    let late = |history: &mut History| {
+        is_cut_off(history);
+        history.delay(1_008, 2_500);
+    };
+    assert_flagged(&[Figure::Late], late);
+    assert_flagged(&[], |history| {
+        late(history);
+        history.delay(1_010, 600);
+    });
+    assert_flagged(&[], |history| {
+        late(history);
+        history.faults.push(fault(9_000, 9_100));
+    });
+}
+
+#[test]
+fn a_run_that_was_not_sent_to_such_a_service_is_passed_by_no_later_one() {
+    let given_up_at = |at: Millis| {
+        move |history: &mut History| {
+            is_cut_off(history);
+            history.forget(1_008, &ALL);
+            let row = history.row(1_008);
+            (row.state, row.sends, row.reason) = (State::Failed, 0, Some("no_executor".into()));
+            (row.marked_at, row.sent_at, row.finished_at) = (None, None, Some(at));
+        }
+    };
+    assert_flagged(&[Figure::Late], given_up_at(13_000));
+    assert_flagged(&[], given_up_at(10_000));
+}
+
+fn is_cut_off(history: &mut History) {
+    history.jobs[0].group = "http_cut".into();
+    history.jobs[0].draft = serde_json::json!({"misfire_threshold_seconds": 5});
 }

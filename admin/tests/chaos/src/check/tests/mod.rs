@@ -129,6 +129,11 @@ impl History {
         self.events.retain(|event| event.run != run || !whats.contains(&event.what));
     }
 
+    fn delay(&mut self, run: i64, by: Millis) {
+        self.events.iter_mut().filter(|event| event.run == run).for_each(|event| event.at += by);
+        self.events.sort_by_key(|event| event.at);
+    }
+
     fn again(&mut self, what: What, run: i64, at: Millis, executor: &str) {
         let row = self.row(run).clone();
         self.events.push(event(what, &row, at, executor));

@@ -159,6 +159,47 @@ fn jobs_of_one_origin_share_its_breaker() {
 
 // covers: 001-44
 #[test]
+fn after_the_pause_of_a_service_the_run_that_has_waited_longest_is_the_trial() {
+    with_node(async |node| {
+        let service = Service::start(Reply::Cut).await;
+        let at = |path: &str| service.url.replace("/hook", path);
+        let (cut, old, young) = (at("/cut"), at("/old"), at("/young"));
+        let [cut, old, young] =
+            [job(node, &cut, |_, _| {}).await, job(node, &old, |_, _| {}).await, job(node, &young, |_, _| {}).await];
+        for count in 1..=3 {
+            begin(node, &cut).await;
+            wait_for("the request has no answer", async || {
+                node.services.completer.step().await;
+                node.states(&cut).await == vec![RunState::Unknown; count]
+            })
+            .await;
+        }
+        service.reply(answer(200, "", ""));
+        begin(node, &old).await;
+        for ms in [1_990; 5] {
+            node.clock.advance(Duration::from_millis(ms));
+            node.renew_leases().await;
+            assert_eq!(
+                node.dispatch().await.did.waiting,
+                1,
+                "it comes back 300 ms later, and the other one comes before"
+            );
+        }
+        node.clock.advance(Duration::from_millis(52));
+        node.fire(&young).await;
+        node.scan().await;
+        let report = node.dispatch().await.did;
+        assert_eq!((report.due, report.waiting, report.sent), (1, 1, 0), "the pause is over, and another run is first");
+        node.advance(300).await;
+        node.advance(300).await;
+        let received = service.received();
+        let paths: Vec<_> = received[3..].iter().filter_map(|request| request.split(' ').nth(1)).collect();
+        assert_eq!(paths, ["/old", "/young"]);
+    });
+}
+
+// covers: 001-44
+#[test]
 fn a_request_under_way_is_ended_by_a_kill() {
     with_node(async |node| {
         let service = Service::start(Reply::Silence).await;

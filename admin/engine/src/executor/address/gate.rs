@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use carillon_scheduler::Clock;
+use carillon_scheduler::{Clock, Place};
 use foldhash::HashSet;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::executor::address::slot_limit::{Answered, Slot, SlotLimit};
+use crate::executor::address::trial_line::TrialLine;
 use crate::executor::outcome::Outcome;
-use crate::executor::slot_limit::{Answered, Slot, SlotLimit};
 
 /// After this many requests in a row without an answer of the protocol (none in time, the connection closed, an error of a proxy) the
 /// address is left alone for a while.
@@ -75,6 +76,8 @@ struct Breaker {
     probing: bool,
     /// Why it was opened; empty: it was not.
     why: String,
+    /// Who is let through first.
+    line: TrialLine,
 }
 
 /// Why an address cannot be chosen now.
@@ -123,7 +126,7 @@ impl Drop for Reservation {
 }
 
 impl AddressGate {
-    pub(super) fn new(in_flight: usize, app: &str, freed: Arc<FreedApps>) -> Self {
+    pub(in crate::executor) fn new(in_flight: usize, app: &str, freed: Arc<FreedApps>) -> Self {
         Self {
             app: app.to_owned(),
             freed,
@@ -143,11 +146,12 @@ impl AddressGate {
         self.breaker.lock().open_until
     }
 
-    /// Chooses the address for one run, if it has room. After the breaker's pause exactly one run gets in to probe it.
-    pub fn try_reserve(self: &Arc<Self>, now: Duration, limit: usize) -> Result<Reservation, SlotDenied> {
+    /// Chooses the address for one run, if it has room. After the breaker's pause exactly one run gets in to probe it: the first of
+    /// those that wait for it.
+    pub fn try_reserve(self: &Arc<Self>, now: Duration, limit: usize, place: Place) -> Result<Reservation, SlotDenied> {
         let mut breaker = self.breaker.lock();
         if let Some(until) = breaker.open_until
-            && (now < until || breaker.probing)
+            && (now < until || breaker.probing || breaker.line.first(now).is_some_and(|first| first < place))
         {
             self.denied_at.store(limit, Ordering::Relaxed);
             return Err(SlotDenied::Broken);
@@ -160,6 +164,19 @@ impl AddressGate {
         let probe = breaker.open_until.is_some();
         breaker.probing = probe;
         Ok(Reservation { address: self.clone(), probe })
+    }
+
+    /// A run that was turned away waits, and has nowhere else to go: while the address is closed, none behind it is let through first.
+    pub fn wait_in_line(&self, place: Place, now: Duration) {
+        let mut breaker = self.breaker.lock();
+        if breaker.open_until.is_some() {
+            breaker.line.keep(place, now);
+        }
+    }
+
+    /// The run waits no longer.
+    pub fn leave_line(&self, place: Place) {
+        self.breaker.lock().line.leave(place);
     }
 
     /// Runs that were turned away look again when half of the places are free: a look costs more than a place. An answer brings
@@ -255,7 +272,9 @@ impl AddressGate {
             }
         };
         let Some(why) = failed else { return false };
-        *breaker = Breaker { unanswered: 0, open_until: Some(now + pause), probing: false, why: why.clone() };
+        let mut line = std::mem::take(&mut breaker.line);
+        line.drop_gone(now);
+        *breaker = Breaker { unanswered: 0, open_until: Some(now + pause), probing: false, why: why.clone(), line };
         drop(breaker);
         self.opened.notify_waiters();
         true
@@ -263,5 +282,5 @@ impl AddressGate {
 }
 
 #[cfg(test)]
-#[path = "address_gate_tests.rs"]
+#[path = "gate_tests.rs"]
 mod tests;

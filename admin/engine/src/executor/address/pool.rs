@@ -7,7 +7,7 @@ use std::time::Duration;
 use carillon_scheduler::{Clock, Millis};
 use parking_lot::Mutex;
 
-use crate::executor::address_gate::{AddressGate, FreedApps};
+use crate::executor::address::gate::{AddressGate, FreedApps};
 use crate::settings::ms;
 
 /// With at most this number of gates none is removed.
@@ -118,9 +118,9 @@ mod tests {
         let _second = other.slot(false, false, &*clock).await.unwrap();
         close(&pool, "payroll", ADDRESS);
         let now = clock.monotonic();
-        assert!(other.try_reserve(now, 10).is_err());
+        assert!(other.try_reserve(now, 10, (0, 1)).is_err());
         let own = pool.get("orders", ADDRESS);
-        assert!(own.try_reserve(now, 10).is_ok_and(|place| !place.probe) && !own.is_closed(now));
+        assert!(own.try_reserve(now, 10, (0, 1)).is_ok_and(|place| !place.probe) && !own.is_closed(now));
         assert!(own.slot(false, false, &*clock).await.is_ok(), "the slots are its own too");
         assert!(pool.is_unreachable("payroll", ADDRESS, 0) && !pool.is_unreachable("orders", ADDRESS, 0));
     }
