@@ -17,7 +17,7 @@ const TIMES: usize = 10;
 /// Until both apps have runs that wait.
 const START: Duration = Duration::from_secs(10);
 /// Per cent of all runs.
-const WANTED: std::ops::RangeInclusive<f64> = 40.0..=60.0;
+const WANTED: std::ops::RangeInclusive<f64> = 45.0..=55.0;
 
 pub async fn measure(options: &Options) {
     let lasts = Duration::from_secs(options.length.unwrap_or(60) as u64);

@@ -53,7 +53,7 @@ struct Options {
     #[arg(long, default_value_t = 60)]
     seconds: u64,
     /// How many seconds after the start: 30 s after it the first node of a database looks at each job once, for the edition of the
-    /// time zone data
+    /// time zone data, which takes 1.3 s of CPU time for 100,000 jobs
     #[arg(long, default_value_t = 45)]
     after: u64,
     /// `sqlite`, `postgres`, `mariadb`, or the URL of an empty database

@@ -171,7 +171,7 @@ impl SendTask {
         let Some(later) = self.reserve_next(index, address) else {
             return Attempted::Saturated;
         };
-        let probe = later.as_ref().unwrap_or(&routed.reservation).probe;
+        let probe = later.as_ref().unwrap_or(&routed.reservation).is_probe();
         let slot = address.slot(probe, self.has_fallback(index), &*cx.clock);
         // The answers of a service may take half an hour, and a row that says `sending` for long counts as sent.
         let slot = match self.is_http() {

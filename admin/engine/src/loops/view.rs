@@ -84,9 +84,11 @@ impl Engine {
             return Ok(None);
         }
         let Some(mut lease) = self.cx.store.loops().get(job.id).await? else { return Ok(None) };
+        let totals = totals(&lease);
         if lease.app_id != job.app_id {
             lease.address.clear();
             lease.report.clear();
+            (lease.granted_at, lease.reported_at) = (0, 0);
         }
         let now = self.cx.clock.now();
         let state = LoopState::of(&lease, now);
@@ -96,7 +98,7 @@ impl Engine {
             _ => Err("no executor has the loop".to_owned()),
         };
         let ended = serde_json::from_str(&lease.counters).unwrap_or_default();
-        let (totals, report) = (totals(&lease), last_report(&lease));
+        let report = last_report(&lease);
         Ok(Some(LoopView { state, totals, ended, report, history, lease }))
     }
 

@@ -234,7 +234,7 @@ impl Router {
         let monotonic = self.cx.clock.monotonic();
         let has_affinity = ordered.decision.has_affinity();
         let place = place_of(&ordered.admitted.run, &ordered.admitted.job);
-        let mut passed = Vec::new();
+        let (mut passed, mut is_behind) = (Vec::new(), false);
         // First where something moves, then behind others that wait: but not at a service, where that may be long, and each
         // run would be marked and go back again and again.
         let rounds: &[bool] = if ordered.admitted.job.http.is_some() { &[false] } else { &[has_affinity, true] };
@@ -253,14 +253,18 @@ impl Router {
                         return Ok(RoutedRun { is_stalled, ..routed });
                     }
                     Err(SlotDenied::Saturated) if has_affinity => {
-                        return Err(Box::new(self.no_room(ordered, &[(index, SATURATED)])));
+                        return Err(Box::new(self.no_room(ordered, &[(index, SATURATED)], false)));
                     }
                     Err(SlotDenied::Saturated) => passed.push((index, SATURATED)),
                     Err(SlotDenied::Broken) => passed.push((index, BROKEN)),
+                    Err(SlotDenied::Behind) => {
+                        is_behind = true;
+                        passed.push((index, BROKEN));
+                    }
                 }
             }
         }
-        Err(Box::new(self.no_room(ordered, &passed)))
+        Err(Box::new(self.no_room(ordered, &passed, is_behind)))
     }
 
     fn routed(
@@ -297,7 +301,8 @@ impl Router {
         }
     }
 
-    fn no_room(&self, ordered: OrderedRun, passed: &[(usize, &'static str)]) -> RouteStep {
+    /// `is_behind`: another run is to try one of them first, which says nothing of the other runs of its app.
+    fn no_room(&self, ordered: OrderedRun, passed: &[(usize, &'static str)], is_behind: bool) -> RouteStep {
         let OrderedRun { admitted, candidates, mut decision } = ordered;
         self.cx.metrics.saturated.inc();
         // What does not answer is no room that comes.
@@ -307,7 +312,7 @@ impl Router {
             self.update_lines(&admitted, &candidates, waits);
         }
         if waits {
-            return RouteStep::Full(admitted);
+            return if is_behind { RouteStep::Wait(admitted) } else { RouteStep::Full(admitted) };
         }
         for (index, why) in passed {
             decision.trace().skipped.push(note(&candidates[*index].address, why));

@@ -35,7 +35,9 @@ pub fn group(sender: &Arc<Sender>, tasks: Vec<SendTask>) -> (Vec<SendBatch>, Vec
     for task in tasks {
         let routed = &task.marked.routed;
         match routed.candidates.first() {
-            Some(candidate) if candidate.takes_batches && !routed.reservation.probe && task.marked.script.is_none() => {
+            Some(candidate)
+                if candidate.takes_batches && !routed.reservation.is_probe() && task.marked.script.is_none() =>
+            {
                 let key = (routed.decision.job.stored.app_id, std::ptr::from_ref(&**candidate));
                 by_executor.entry(key).or_default().push(task);
             }

@@ -72,12 +72,29 @@ struct Breaker {
     unanswered: u32,
     /// On the monotonic clock.
     open_until: Option<Duration>,
-    /// One run has been let through to see whether the address is back.
-    probing: bool,
+    /// One run has been let through to see whether the address is back; when the next one is, if that one says nothing for long.
+    probing_until: Option<Duration>,
+    /// For how long it is left alone after a failure.
+    pause: Duration,
     /// Why it was opened; empty: it was not.
     why: String,
     /// Who is let through first.
     line: TrialLine,
+    /// The last trial has said nothing of the address: whoever comes is the next, as such runs would stand first again and again.
+    any_may_try: bool,
+}
+
+impl Breaker {
+    fn may_pass(&mut self, now: Duration, place: Place) -> Result<(), SlotDenied> {
+        let Some(until) = self.open_until else { return Ok(()) };
+        if now < until || self.probing_until.is_some_and(|until| now < until) {
+            return Err(SlotDenied::Broken);
+        }
+        match self.line.first(now) {
+            Some(first) if first < place && !self.any_may_try => Err(SlotDenied::Behind),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Why an address cannot be chosen now.
@@ -85,6 +102,8 @@ struct Breaker {
 pub enum SlotDenied {
     Saturated,
     Broken,
+    /// It may be tried again, and a run that has waited longer is to do that.
+    Behind,
 }
 
 /// Why a run that waited at an address got no slot.
@@ -111,16 +130,26 @@ pub enum ProbeAnswer {
 /// A place of a run among those that wait at an address; ends when it is dropped.
 pub struct Reservation {
     address: Arc<AddressGate>,
-    /// It is the one that is let through a closed address.
-    pub probe: bool,
+    /// It is the one that is let through a closed address; when the next one is.
+    probing_until: Option<Duration>,
+}
+
+impl Reservation {
+    pub fn is_probe(&self) -> bool {
+        self.probing_until.is_some()
+    }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
         self.address.waiting.fetch_sub(1, Ordering::Relaxed);
-        if self.probe {
+        if self.is_probe() {
+            let mut breaker = self.address.breaker.lock();
             // What it learned is recorded already; if it was never sent, the next run may try.
-            self.address.breaker.lock().probing = false;
+            if breaker.probing_until == self.probing_until {
+                breaker.probing_until = None;
+                breaker.any_may_try = true;
+            }
         }
     }
 }
@@ -150,20 +179,21 @@ impl AddressGate {
     /// those that wait for it.
     pub fn try_reserve(self: &Arc<Self>, now: Duration, limit: usize, place: Place) -> Result<Reservation, SlotDenied> {
         let mut breaker = self.breaker.lock();
-        if let Some(until) = breaker.open_until
-            && (now < until || breaker.probing || breaker.line.first(now).is_some_and(|first| first < place))
-        {
+        if let Err(denied) = breaker.may_pass(now, place) {
             self.denied_at.store(limit, Ordering::Relaxed);
-            return Err(SlotDenied::Broken);
+            return Err(denied);
         }
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= limit {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
             self.denied_at.store(limit, Ordering::Relaxed);
             return Err(SlotDenied::Saturated);
         }
-        let probe = breaker.open_until.is_some();
-        breaker.probing = probe;
-        Ok(Reservation { address: self.clone(), probe })
+        let probing_until = breaker.open_until.map(|_| now + breaker.pause);
+        if probing_until.is_some() {
+            breaker.line.leave(place);
+            (breaker.probing_until, breaker.any_may_try) = (probing_until, false);
+        }
+        Ok(Reservation { address: self.clone(), probing_until })
     }
 
     /// A run that was turned away waits, and has nowhere else to go: while the address is closed, none behind it is let through first.
@@ -263,7 +293,7 @@ impl AddressGate {
             Outcome::NotSent { why } => Some(why),
             Outcome::Unknown { why } => {
                 breaker.unanswered += 1;
-                (breaker.probing || breaker.unanswered >= UNANSWERED_IN_A_ROW).then_some(why)
+                (breaker.probing_until.is_some() || breaker.unanswered >= UNANSWERED_IN_A_ROW).then_some(why)
             }
             _ => {
                 *breaker = Breaker::default();
@@ -274,7 +304,7 @@ impl AddressGate {
         let Some(why) = failed else { return false };
         let mut line = std::mem::take(&mut breaker.line);
         line.drop_gone(now);
-        *breaker = Breaker { unanswered: 0, open_until: Some(now + pause), probing: false, why: why.clone(), line };
+        *breaker = Breaker { open_until: Some(now + pause), pause, why: why.clone(), line, ..Breaker::default() };
         drop(breaker);
         self.opened.notify_waiters();
         true

@@ -120,7 +120,7 @@ mod tests {
         let now = clock.monotonic();
         assert!(other.try_reserve(now, 10, (0, 1)).is_err());
         let own = pool.get("orders", ADDRESS);
-        assert!(own.try_reserve(now, 10, (0, 1)).is_ok_and(|place| !place.probe) && !own.is_closed(now));
+        assert!(own.try_reserve(now, 10, (0, 1)).is_ok_and(|place| !place.is_probe()) && !own.is_closed(now));
         assert!(own.slot(false, false, &*clock).await.is_ok(), "the slots are its own too");
         assert!(pool.is_unreachable("payroll", ADDRESS, 0) && !pool.is_unreachable("orders", ADDRESS, 0));
     }

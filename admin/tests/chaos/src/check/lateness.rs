@@ -64,6 +64,9 @@ pub const RESOLVED: Millis = 21_000;
 /// An edit that has just been made is not on time for what it plans.
 const EDITED: Millis = 3_000;
 
+/// Requests that two tasks begin at once are received in any order.
+const TOGETHER: Millis = 100;
+
 /// A job this young may be reached by its first scan only after its first instant, by as much, ms.
 const NEW: Millis = 3_000;
 
@@ -107,14 +110,7 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             _ => 0,
         };
         if late > bound {
-            findings.add(Figure::Late, || {
-                format!(
-                    "by {late} ms, allowed {bound} ({class:?}): job {} at {}, run {}",
-                    run.job_id,
-                    text(run.scheduled_at),
-                    run.id
-                )
-            });
+            findings.add(Figure::Late, || format!("by {late} ms, allowed {bound} ({class:?}): {}", described(run)));
         }
         // Not typical of anything: a hop to a black hole, an edit a moment ago, a job a moment old.
         delays.push(Delay {
@@ -130,31 +126,41 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
     findings.times = times(history, &delays, &bounds.machine);
 }
 
-/// Of the runs that wait for a service which is closed, none is tried before one that was due earlier. It is seen at the runs of one
-/// job: they are with the same node. A run that a fault took from its place is passed.
+/// A service that is closed is tried again after each pause, with the run that waits longest. It is seen at runs that waited in a quiet time:
+/// none is passed by a later one of its job, as both are with the same node, and none is given up while its node tries nothing.
 fn check_trials(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings: &mut Findings) {
     let is_cut = |run: &&RunRow| run.is_first_of_instant() && run.sends <= 1 && index.group(run.job_id) == "http_cut";
     let cut: Vec<&RunRow> = history.runs.iter().filter(is_cut).collect();
+    let is_quiet = |at: Millis| bounds.of(at, 0).1.is_none();
     for run in &cut {
+        let received = index.first_receipt(run.id);
         let given_up = run.finished_at.filter(|_| run.reason.as_deref() == Some("no_executor"));
-        let Some(waited_until) = index.first_receipt(run.id).or(given_up) else {
-            continue;
-        };
-        let is_quiet = |at: Millis| bounds.of(at, 0).1.is_none();
-        let passed = cut.iter().find(|other| {
-            let is_younger = other.job_id == run.job_id && other.scheduled_at > run.scheduled_at;
-            is_younger && index.first_receipt(other.id).is_some_and(|at| at < waited_until && is_quiet(at))
+        let Some(until) = received.or(given_up) else { continue };
+        let trials: Vec<(&RunRow, Millis)> = cut
+            .iter()
+            .filter(|other| other.id != run.id && other.owner == run.owner)
+            .filter_map(|other| Some((*other, index.first_receipt(other.id)?)))
+            .filter(|(_, at)| (run.scheduled_at..until).contains(at))
+            .collect();
+        let wrong = trials.iter().find(|(other, at)| {
+            let is_later = other.job_id == run.job_id && other.scheduled_at > run.scheduled_at;
+            is_later && *at < until - TOGETHER && is_quiet(*at)
         });
-        if let Some(other) = passed {
+        if let Some((other, _)) = wrong {
             findings.add(Figure::Late, || {
-                let at = text(run.scheduled_at);
-                format!(
-                    "passed by a later run at a service that is closed: job {} at {at}, run {} by {}",
-                    run.job_id, run.id, other.id
-                )
+                format!("{} at a service that is closed, passed by run {}", described(run), other.id)
             });
         }
+        findings.total("waited_for_trials", usize::from(!trials.is_empty()));
+        if received.is_none() && trials.is_empty() && (run.scheduled_at..until).step_by(500).all(is_quiet) {
+            findings
+                .add(Figure::Late, || format!("{} given up, and its node has not tried the service", described(run)));
+        }
     }
+}
+
+fn described(run: &RunRow) -> String {
+    format!("job {} at {}, run {}", run.job_id, text(run.scheduled_at), run.id)
 }
 
 /// How late a run of the job may be sent.

@@ -237,6 +237,24 @@ fn a_best_effort_job_is_saved_unless_another_job_starts_it() {
 }
 
 #[test]
+fn a_loop_that_was_moved_to_another_app_names_no_executor_and_keeps_its_totals() {
+    on_node(async |node| {
+        let (own, job) = (RecordingExecutor::start().await, loop_job(node).await);
+        announce(node, &own, "boot-1").await;
+        assert_eq!(look(node).await, 1);
+        report(node, "boot-1", &job, 1, 600, false).await;
+        let before = node.engine.loop_of(&job).await.unwrap().unwrap();
+        assert_eq!((before.totals.fired, before.lease.address), (600, own.address.clone()));
+        node.engine.apps().create("payroll", None, &Actor::engine()).await.unwrap();
+        let draft = JobDraft { app: "payroll".into(), ..job.draft.clone() };
+        let moved = node.engine.jobs().update(job.id, &draft, None, &Actor::engine()).await.unwrap();
+        let after = node.engine.loop_of(&moved).await.unwrap().unwrap();
+        assert_eq!((after.totals.fired, after.lease.address.as_str()), (600, ""));
+        assert_eq!((after.lease.granted_at, after.lease.reported_at, after.report.is_none()), (0, 0, true));
+    });
+}
+
+#[test]
 fn a_loop_without_an_executor_has_one_alarm_until_it_is_reported() {
     on_node(async |node| {
         let job = loop_job(node).await;

@@ -132,7 +132,24 @@ fn a_run_that_was_not_sent_to_such_a_service_is_passed_by_no_later_one() {
         }
     };
     assert_flagged(&[Figure::Late], given_up_at(13_000));
-    assert_flagged(&[], given_up_at(10_000));
+    assert_flagged(&[], given_up_at(10_100));
+}
+
+#[test]
+fn a_run_is_not_given_up_while_its_node_tries_such_a_service_never() {
+    let given_up = |changed: fn(&mut History)| {
+        move |history: &mut History| {
+            is_cut_off(history);
+            history.forget(1_020, &ALL);
+            let row = history.row(1_020);
+            (row.state, row.sends, row.reason) = (State::Failed, 0, Some("no_executor".into()));
+            (row.marked_at, row.sent_at, row.finished_at) = (None, None, Some(25_000));
+            changed(history);
+        }
+    };
+    assert_flagged(&[Figure::Late], given_up(|_| ()));
+    assert_flagged(&[], given_up(|history| history.faults.push(fault(22_000, 22_100))));
+    assert_flagged(&[], given_up(|history| history.delay(1_018, 3_000)));
 }
 
 fn is_cut_off(history: &mut History) {
