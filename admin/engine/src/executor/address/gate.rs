@@ -80,7 +80,7 @@ struct Breaker {
     why: String,
     /// Who is let through first.
     line: TrialLine,
-    /// The last trial has said nothing of the address: whoever comes is the next, as such runs would stand first again and again.
+    /// The last trial has said nothing of the address: any run may be the next, as such runs would stand first again and again.
     any_may_try: bool,
 }
 
