@@ -27,13 +27,13 @@ impl Traceparent {
     /// its trace goes on.
     pub fn of_run(cluster: &str, key: FireKey, run_id: i64, incoming: Option<Self>) -> Self {
         let own = || Self {
-            trace_id: digest(&format!("{cluster} trace {key}")).max(1),
+            trace_id: trace_of(cluster, key).max(1),
             parent_id: 0,
             // Services that follow their caller's decision would otherwise never record a run.
             flags: SAMPLED,
         };
-        let span = digest(&format!("{cluster} span {run_id}")) >> 64;
-        Self { parent_id: u64::try_from(span).unwrap_or(u64::MAX).max(1), ..incoming.unwrap_or_else(own) }
+        let [span @ .., _, _, _, _, _, _, _, _] = digest([cluster.as_bytes(), b" span ", &run_id.to_be_bytes()]);
+        Self { parent_id: u64::from_be_bytes(span).max(1), ..incoming.unwrap_or_else(own) }
     }
 
     /// Reads a header's value. `None`: it is no trace context, which the standard asks to ignore.
@@ -70,8 +70,17 @@ impl fmt::Display for Traceparent {
     }
 }
 
-fn digest(text: &str) -> u128 {
-    u128::from_be_bytes(Md5::digest(text.as_bytes()).into())
+fn trace_of(cluster: &str, FireKey { job_id, cause, fire_no, part }: FireKey) -> u128 {
+    let (job_id, fire_no, part) = (job_id.to_be_bytes(), fire_no.to_be_bytes(), part.to_be_bytes());
+    let cause = cause.as_str().as_bytes();
+    u128::from_be_bytes(digest([cluster.as_bytes(), b" trace ", &job_id, cause, &fire_no, &part]))
+}
+
+/// Of bytes, not of a text: it is made for each run, and a text costs more than its digest.
+fn digest<const N: usize>(parts: [&[u8]; N]) -> [u8; 16] {
+    let mut digest = Md5::new();
+    parts.into_iter().for_each(|part| digest.update(part));
+    digest.finalize().into()
 }
 
 /// Lower-case digits of this length alone.
