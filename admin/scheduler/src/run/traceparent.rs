@@ -32,8 +32,8 @@ impl Traceparent {
             // Services that follow their caller's decision would otherwise never record a run.
             flags: SAMPLED,
         };
-        let [span @ .., _, _, _, _, _, _, _, _] = digest([cluster.as_bytes(), b" span ", &run_id.to_be_bytes()]);
-        Self { parent_id: u64::from_be_bytes(span).max(1), ..incoming.unwrap_or_else(own) }
+        let span = digest([cluster.as_bytes(), b" span ", &run_id.to_be_bytes()]) >> 64;
+        Self { parent_id: u64::try_from(span).unwrap_or(u64::MAX).max(1), ..incoming.unwrap_or_else(own) }
     }
 
     /// Reads a header's value. `None`: it is no trace context, which the standard asks to ignore.
@@ -73,14 +73,14 @@ impl fmt::Display for Traceparent {
 fn trace_of(cluster: &str, FireKey { job_id, cause, fire_no, part }: FireKey) -> u128 {
     let (job_id, fire_no, part) = (job_id.to_be_bytes(), fire_no.to_be_bytes(), part.to_be_bytes());
     let cause = cause.as_str().as_bytes();
-    u128::from_be_bytes(digest([cluster.as_bytes(), b" trace ", &job_id, cause, &fire_no, &part]))
+    digest([cluster.as_bytes(), b" trace ", &job_id, cause, &fire_no, &part])
 }
 
 /// Of bytes, not of a text: it is made for each run, and a text costs more than its digest.
-fn digest<const N: usize>(parts: [&[u8]; N]) -> [u8; 16] {
+fn digest<const N: usize>(parts: [&[u8]; N]) -> u128 {
     let mut digest = Md5::new();
     parts.into_iter().for_each(|part| digest.update(part));
-    digest.finalize().into()
+    u128::from_be_bytes(digest.finalize().into())
 }
 
 /// Lower-case digits of this length alone.

@@ -80,8 +80,6 @@ struct Breaker {
     why: String,
     /// Who is let through first.
     line: TrialLine,
-    /// The last trial has said nothing of the address: any run may be the next, as such runs would stand first again and again.
-    any_may_try: bool,
 }
 
 impl Breaker {
@@ -91,7 +89,7 @@ impl Breaker {
             return Err(SlotDenied::Broken);
         }
         match self.line.first(now) {
-            Some(first) if first < place && !self.any_may_try => Err(SlotDenied::Behind),
+            Some(first) if first < place => Err(SlotDenied::Behind),
             _ => Ok(()),
         }
     }
@@ -145,10 +143,10 @@ impl Drop for Reservation {
         self.address.waiting.fetch_sub(1, Ordering::Relaxed);
         if self.is_probe() {
             let mut breaker = self.address.breaker.lock();
-            // What it learned is recorded already; if it was never sent, the next run may try.
+            // What it learned is recorded already. If that is nothing, any run may be the next: such runs would stand first again and again.
             if breaker.probing_until == self.probing_until {
                 breaker.probing_until = None;
-                breaker.any_may_try = true;
+                breaker.line = TrialLine::default();
             }
         }
     }
@@ -191,7 +189,7 @@ impl AddressGate {
         let probing_until = breaker.open_until.map(|_| now + breaker.pause);
         if probing_until.is_some() {
             breaker.line.leave(place);
-            (breaker.probing_until, breaker.any_may_try) = (probing_until, false);
+            breaker.probing_until = probing_until;
         }
         Ok(Reservation { address: self.clone(), probing_until })
     }

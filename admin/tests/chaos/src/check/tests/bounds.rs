@@ -125,10 +125,7 @@ fn a_run_that_was_not_sent_to_such_a_service_is_passed_by_no_later_one() {
     let given_up_at = |at: Millis| {
         move |history: &mut History| {
             is_cut_off(history);
-            history.forget(1_008, &ALL);
-            let row = history.row(1_008);
-            (row.state, row.sends, row.reason) = (State::Failed, 0, Some("no_executor".into()));
-            (row.marked_at, row.sent_at, row.finished_at) = (None, None, Some(at));
+            history.give_up(1_008, at);
         }
     };
     assert_flagged(&[Figure::Late], given_up_at(13_000));
@@ -140,10 +137,7 @@ fn a_run_is_not_given_up_while_its_node_tries_such_a_service_never() {
     let given_up = |changed: fn(&mut History)| {
         move |history: &mut History| {
             is_cut_off(history);
-            history.forget(1_020, &ALL);
-            let row = history.row(1_020);
-            (row.state, row.sends, row.reason) = (State::Failed, 0, Some("no_executor".into()));
-            (row.marked_at, row.sent_at, row.finished_at) = (None, None, Some(25_000));
+            history.give_up(1_020, 25_000);
             changed(history);
         }
     };

@@ -134,6 +134,14 @@ impl History {
         self.events.sort_by_key(|event| event.at);
     }
 
+    /// It was never sent.
+    fn give_up(&mut self, run: i64, at: Millis) {
+        self.forget(run, &ALL);
+        let row = self.row(run);
+        (row.state, row.sends, row.reason) = (State::Failed, 0, Some("no_executor".into()));
+        (row.marked_at, row.sent_at, row.finished_at) = (None, None, Some(at));
+    }
+
     fn again(&mut self, what: What, run: i64, at: Millis, executor: &str) {
         let row = self.row(run).clone();
         self.events.push(event(what, &row, at, executor));

@@ -176,8 +176,8 @@ fn after_the_pause_of_a_service_the_run_that_has_waited_longest_is_the_trial() {
         }
         service.reply(answer(200, "", ""));
         begin(node, &old).await;
-        for ms in [1_990; 5] {
-            node.clock.advance(Duration::from_millis(ms));
+        for _ in 0..5 {
+            node.clock.advance(Duration::from_millis(1_990));
             node.renew_leases().await;
             assert_eq!(
                 node.dispatch().await.did.waiting,
